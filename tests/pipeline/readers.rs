@@ -2614,6 +2614,43 @@ fn messages() {
         (spaced.text().as_str(), spaced.notices.len()),
         ("s\nwords\n", 0)
     );
+    // Lines that are joined, base64 with spaces, and a charset that looks like ASCII.
+    for (header, body, expected, notices) in [
+        (
+            "Content-Type: text/plain; format=flowed; delsp=yes",
+            "wo \nrds  \nof\n> a \n> b\n-- \nc",
+            "words of\n> a \n> b\n-- \nc",
+            None,
+        ),
+        (
+            "Content-Type: text/plain; format=flowed",
+            "wo \nrds",
+            "wo \nrds",
+            None,
+        ),
+        (
+            "Content-Transfer-Encoding: base64",
+            "d29y ZHMg\nb2Yg\tYSB0ZXh0",
+            "words of a text",
+            None,
+        ),
+        (
+            "Content-Transfer-Encoding: base64",
+            "Dear all",
+            "\nDear all",
+            Some(Reason::BadContentEncoding),
+        ),
+        (
+            "Content-Type: text/plain; charset=utf-7",
+            "+AOk- is one",
+            "+AOk- is one",
+            Some(Reason::WrongCharset),
+        ),
+    ] {
+        let read = eml(format!("Subject: s\n{header}\n\n{body}"));
+        assert_eq!(read.text(), format!("s\n{expected}\n"));
+        assert_eq!(read.notices, Vec::from_iter(notices), "{header}");
+    }
     // With a subject in another, both are decoded here.
     let mixed = eml(
         "Subject: =?iso-8859-1?q?caf=E9_au?=\n =?UTF-8*fr?B?bGFpdA==?= x\nContent-Type: text/plain; charset=koi8-r\nContent-Transfer-Encoding: base64\n\n8NLJ18XU\n",
@@ -3044,6 +3081,9 @@ fn encoded_messages_within() {
         let ends = |told: &String| told.ends_with(detail.unwrap_or_default());
         assert!(read.details.iter().all(ends), "{:?}", read.details);
     }
+    let pictures = part("image/png", "AAAA").repeat(1001);
+    let read = multipart("mixed", &[part("text/plain", "FYI"), pictures]);
+    assert!(read.details[0].ends_with(": after the first 1000 (of any type)"));
     // What they become has the limit of a document.
     let mut deep = "\n".to_string() + &"x".repeat(300);
     for _ in 0..4 {

@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! RFC 5322 (messages), 2045 and 2046 (MIME), 2047 (encoded words), 2231 (parameters), 2387
-//! (multipart/related), 2557 (MHTML), 4155 (mbox). Kolcz & Chowdhury
+//! (multipart/related), 2557 (MHTML), 3676 (flowed text), 4155 (mbox). Kolcz & Chowdhury
 //! (2008, section 6) also use only subject and body: the other fields differ between copies of one
 //! mail.
 //!
@@ -123,6 +123,8 @@ struct Header<'a> {
     boundary: Option<Vec<u8>>,
     charset: Option<String>,
     transfer: Transfer,
+    /// The space at the end of a line is no part of the text, and neither is the line end.
+    flowed: bool,
     attachment: bool,
     subject: Option<&'a [u8]>,
     id: Option<&'a [u8]>,
@@ -246,6 +248,7 @@ impl Header<'_> {
                     self.charset = Some(String::from_utf8_lossy(&value).into_owned());
                 }
                 "start" => self.root = Some(value),
+                "delsp" => self.flowed = value.eq_ignore_ascii_case(b"yes"),
                 _ => {}
             }
         }
@@ -546,6 +549,8 @@ impl Notices {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Plain,
+    /// Plain text whose lines are joined (`delsp=yes`).
+    Flowed,
     Markup,
     Enriched,
     /// Other subtypes of text, which are read as plain text.
@@ -692,7 +697,7 @@ impl Walk<'_> {
         if self.parts > MOST_PARTS || depth > MOST_DEPTH {
             let what = match depth > MOST_DEPTH {
                 true => format!("more than {MOST_DEPTH} deep"),
-                false => format!("after the first {MOST_PARTS}"),
+                false => format!("after the first {MOST_PARTS} (of any type)"),
             };
             self.left.get_or_insert_with(|| format!("a part {what}"));
             self.beyond.get_or_insert(what);
@@ -733,9 +738,12 @@ impl Walk<'_> {
                 _ => self.encoded(header, body, depth),
             };
         }
-        let Some(kind) = kind else {
+        let Some(mut kind) = kind else {
             return self.leave(mime, header.transfer, &body);
         };
+        if header.flowed && kind == Kind::Plain {
+            kind = Kind::Flowed;
+        }
         self.text(header, kind, body, false);
     }
 
@@ -881,12 +889,10 @@ impl Walk<'_> {
         let options: Vec<_> = begins.zip(ends).map(|(begin, &end)| begin..end).collect();
         let rank = |option: &Range<usize>| {
             let texts = &self.texts[option.clone()];
-            if texts.iter().any(|text| text.kind == Kind::Markup) {
-                1
-            } else if texts.iter().all(|text| text.kind == Kind::Plain) {
-                0
-            } else {
-                2
+            let has = |kind| texts.iter().any(|text| text.kind == kind);
+            match has(Kind::Enriched) || has(Kind::Other) {
+                _ if has(Kind::Markup) => 1,
+                other => 2 * u8::from(other),
             }
         };
         let letters = |option: &Range<usize>| -> u64 {
@@ -910,11 +916,13 @@ impl Walk<'_> {
         // The others usually say the same. A text/plain beside a page may only say that there is one.
         let same = |text: &TextPart| match text.kind {
             Kind::Other if !text.is_page() => false,
-            Kind::Plain | Kind::Enriched if rank(&taken) == 0 && text.look.letters > 0 => {
+            Kind::Plain | Kind::Flowed | Kind::Enriched
+                if rank(&taken) == 0 && text.look.letters > 0 =>
+            {
                 let all = texts.iter().flat_map(|of| of.letters(self.message));
                 text.look.letters == letters(&taken) && all.eq(text.letters(self.message))
             }
-            Kind::Plain => true,
+            Kind::Plain | Kind::Flowed => true,
             _ => !self.differs(text, &known),
         };
         let others = options.iter().filter(|option| **option != taken);
@@ -1117,17 +1125,30 @@ fn message_behind(text: &[u8], at_begin: bool) -> Option<usize> {
     None
 }
 
+/// Whether the first line of a base64 text has spaces, which RFC 2045 (section 6.8) ignores. Words seldom
+/// have a capital or a digit behind a small letter, and a multiple of four letters.
+fn has_spaces(bytes: &[u8]) -> bool {
+    let line = first_line(bytes.trim_ascii_start()).trim_ascii();
+    let blank = line.iter().filter(|byte| b" \t".contains(byte)).count();
+    let code = line.iter().filter(|byte| is_base64(byte)).count();
+    let is_code = |two: &[u8]| matches!(two, [b'a'..=b'z', b'A'..=b'Z' | b'0'..=b'9']);
+    let is_all = blank > 0 && code + blank == line.len() && code.is_multiple_of(4);
+    is_all && line.windows(2).any(is_code)
+}
+
 /// Undoes the transfer encoding of a part and passes the bytes on. Returns whether the encoding is
 /// broken.
 fn decode(bytes: &[u8], transfer: Transfer, mbox: bool, out: &mut dyn FnMut(&[u8])) -> bool {
     let mut broken = false;
     let mut base64 = Base64::default();
+    let spaced = transfer == Transfer::Base64 && has_spaces(bytes);
+    let is_coded = |byte: &u8| is_base64(byte) || spaced && b" \t".contains(byte);
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {
         let line = if mbox { unescape(line) } else { line };
         match transfer {
             Transfer::AsIs => out(line),
             Transfer::Quoted => broken |= quoted(line, out),
-            Transfer::Base64 if !broken && line.trim_ascii().iter().all(is_base64) => {
+            Transfer::Base64 if !broken && line.trim_ascii().iter().all(is_coded) => {
                 base64.push(line, out);
             }
             // Mailing lists append plain text below the encoded text.
@@ -1154,6 +1175,7 @@ fn text_of_part(
     let mut enriched = Enriched::default();
     let mut push = |piece: &[u8]| match kind {
         Kind::Enriched => enriched.push(piece, out),
+        Kind::Flowed => out(flowed(piece)),
         _ => out(piece),
     };
     let (mut broken, mut found) = (false, false);
@@ -1183,6 +1205,16 @@ fn text_of_part(
     }
     enriched.end(out);
     (broken, found)
+}
+
+/// A line without the space and the line end that join it to the next (RFC 3676, section 4.1); quoted lines
+/// stay lines.
+fn flowed(line: &[u8]) -> &[u8] {
+    match trim_line(line) {
+        b"-- " | [b'>', ..] => line,
+        [text @ .., b' '] => text,
+        _ => line,
+    }
 }
 
 /// Restores a line of an mbox file, where one `>` was added before `From ` or `>From ` (mboxrd).
@@ -1425,9 +1457,10 @@ fn one_charset(subject: &[u8], decoded: bool, texts: &[TextPart]) -> Option<Opti
         labels.push(decoded.then(|| "utf-8".into()));
     }
     let wide = |label: &Option<String>| {
-        let label = label.as_ref();
-        let encoding = label.and_then(|label| Encoding::for_label(label.as_bytes()));
-        encoding.is_some_and(|encoding| !encoding.is_ascii_compatible())
+        let label = label.as_deref().unwrap_or_default();
+        // UTF-7, which is not read, looks like ASCII.
+        let encoding = Encoding::for_label(label.as_bytes());
+        encoding.map_or(label.contains("utf-7"), |one| !one.is_ascii_compatible())
     };
     for part in texts {
         let label = part.label();
