@@ -723,19 +723,29 @@ fn every_format_of_a_test_set_gives_the_same_answers() {
     fs::write(at("test.csv.gz"), gzip.finish().unwrap()).unwrap();
     let array = serde_json::to_string_pretty(&world.objects()).unwrap();
     fs::write(at("test.json"), array).unwrap();
+    let list = json!({"version": 1, "parts": [{"data": world.objects()}, {"data": []}]});
+    fs::write(at("list.json"), list.to_string()).unwrap();
     write_parquet(&at("test.parquet"), &world.items);
     let mut expected = None;
     for name in [
         "test.jsonl",
         "test.json",
+        "list.json",
         "test.parquet",
         "test.csv",
         "test.csv.gz",
         "test.tsv",
     ] {
         let out = format!("out-{name}");
+        // Each element of a list in one object is an item.
+        let list = if name == "list.json" {
+            "parts[].data[]."
+        } else {
+            ""
+        };
         let config = ContaminationConfig {
             against: vec![at(name)],
+            fields: FIELDS.map(|field| format!("{list}{field}")).to_vec(),
             ngram: 5,
             least: 3,
             ..config(place.path(), &out)
@@ -743,7 +753,7 @@ fn every_format_of_a_test_set_gives_the_same_answers() {
         let mut report = search(&[at("corpus")], &config, &Run::default()).unwrap();
         let mut texts = [ITEMS_FILE, FOUND_FILE, DROP_FILE].map(|file| {
             let text = fs::read_to_string(at(&out).join(file)).unwrap();
-            text.replace(name, "NAME")
+            text.replace(name, "NAME").replace("parts[].data[].", "")
         });
         texts.sort();
         report.test_sets[0].name = "NAME".into();
@@ -971,6 +981,49 @@ fn hostile_texts_are_searched() {
         .map(|row| row.split('\t').nth(1).unwrap())
         .collect();
     assert_eq!(ids, ["t7", "8"]);
+    // The elements of a list in each of several objects are one item, and one of many fields means
+    // none of them.
+    let choices = json!({"choices": [{"question": question}, {"question": question}]});
+    let objects = json!({"q0": {"question": question}, "q1": {"question": question}});
+    for (text, field, expected) in [
+        (
+            format!("{choices}\n{choices}\n"),
+            "choices[].question",
+            Ok(2),
+        ),
+        (format!("{choices}\n"), "choices[].question", Ok(2)),
+        (
+            format!("{choices}\n"),
+            "question",
+            Err("give --fields 'choices[].question'"),
+        ),
+        (
+            format!("{choices}\n"),
+            "choices[].prompt",
+            Err("give --fields 'choices[].question'"),
+        ),
+        (
+            objects.to_string(),
+            "question",
+            Err("name the fields of its records"),
+        ),
+    ] {
+        fs::write(at("lists.json"), text).unwrap();
+        let config = ContaminationConfig {
+            against: vec![at("lists.json")],
+            fields: vec![field.into()],
+            output: None,
+            ..config_of_small_documents(place.path())
+        };
+        match (
+            search(&[at("corpus.jsonl")], &config, &Run::default()),
+            expected,
+        ) {
+            (Ok(report), Ok(items)) => assert_eq!(report.test_sets[0].items, items, "{field}"),
+            (Err(error), Err(advice)) => assert!(error.to_string().contains(advice), "{error}"),
+            (result, _) => panic!("{field}: {result:?}"),
+        }
+    }
     // Fields that no record has.
     let config = ContaminationConfig {
         fields: vec!["prompt".into()],

@@ -792,6 +792,8 @@ fn dates_may_have_any_unit() {
         json!("2.0250104E7"),
         json!(20_250_106_100_000_u64),
         json!("07-Jan-2025"),
+        json!(2026),
+        json!(202_602),
     ];
     let lines = dates.iter().enumerate().map(|(n, date)| {
         let text = format!("{text}{n}");
@@ -833,6 +835,10 @@ fn dates_may_have_any_unit() {
         (
             "a.date in [20240131, 20240201] && b.date == 20240301",
             vec!["d1 d3", "d2 d3"],
+        ),
+        (
+            "date(a.when) == date('2026') && b.date > '2026-01-31'",
+            vec!["d10 d11"],
         ),
     ] {
         assert_eq!(

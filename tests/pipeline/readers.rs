@@ -2334,6 +2334,26 @@ fn mailboxes_of_all_programs() {
             assert_eq!(outcome.documents.len(), 3, "{steps:?}");
         }
     }
+    // Spaces before a colon, and a line between messages without a field behind it.
+    let first = message(separators[1], 0) + "words\n\n";
+    for (second, names, notices) in [
+        (
+            "Received : by x\nMessage-ID\t: <m1@x.example>\n\ntwo\n",
+            2,
+            0,
+        ),
+        ("\ntwo\n", 1, 1),
+        ("Dear all: two\n", 1, 1),
+    ] {
+        let outcome = read("box", format!("{first}{}\n{second}", separators[1]));
+        assert_eq!(outcome.docnos(), ["m0@x.example", "m1@x.example"][..names]);
+        assert_eq!(
+            outcome.documents[0].notices,
+            vec![Reason::PerhapsSeveral; notices]
+        );
+        let last = outcome.documents[names - 1].text();
+        assert!(last.contains("two") && !last.contains("Received"), "{last}");
+    }
     // Without an empty line before it, only a dated line counts.
     let text = message(separators[0], 0) + "words\n" + &message("From bob@x.example", 1);
     assert_eq!(read("box", text).docnos(), ["m0@x.example"]);
@@ -2725,6 +2745,49 @@ fn messages() {
         (declared.charset.as_deref(), &declared.body[..]),
         (Some("koi8-r"), &b"\n\xf0\xd2\xc9\xd7\xc5\xd4\n"[..])
     );
+    // Old programs write spaces before a colon.
+    let spaced = eml("Subject : s\nContent-Transfer-Encoding : base64\n\nd29yZHM=\n");
+    assert_eq!(
+        (spaced.text().as_str(), spaced.notices.len()),
+        ("s\nwords\n", 0)
+    );
+    // Lines that are joined, base64 with spaces, and a charset that looks like ASCII.
+    for (header, body, expected, notices) in [
+        (
+            "Content-Type: text/plain; format=flowed; delsp=yes",
+            "wo \nrds  \nof\n> a \n> b\n-- \nc",
+            "words of\n> a \n> b\n-- \nc",
+            None,
+        ),
+        (
+            "Content-Type: text/plain; format=flowed",
+            "wo \nrds",
+            "wo \nrds",
+            None,
+        ),
+        (
+            "Content-Transfer-Encoding: base64",
+            "d29y ZHMg\nb2Yg\tYSB0ZXh0",
+            "words of a text",
+            None,
+        ),
+        (
+            "Content-Transfer-Encoding: base64",
+            "Dear all",
+            "\nDear all",
+            Some(Reason::BadContentEncoding),
+        ),
+        (
+            "Content-Type: text/plain; charset=utf-7",
+            "+AOk- is one",
+            "+AOk- is one",
+            Some(Reason::WrongCharset),
+        ),
+    ] {
+        let read = eml(format!("Subject: s\n{header}\n\n{body}"));
+        assert_eq!(read.text(), format!("s\n{expected}\n"));
+        assert_eq!(read.notices, Vec::from_iter(notices), "{header}");
+    }
     // With a subject in another, both are decoded here.
     let mixed = eml(
         "Subject: =?iso-8859-1?q?caf=E9_au?=\n =?UTF-8*fr?B?bGFpdA==?= x\nContent-Type: text/plain; charset=koi8-r\nContent-Transfer-Encoding: base64\n\n8NLJ18XU\n",
@@ -2964,6 +3027,28 @@ fn texts_in_parts_that_are_left_out_have_a_line() {
             .collect();
         assert_eq!(read.details, expected, "{of} {parts}");
     }
+    // A number or three words in a row are not in the text that is read; a link is nothing to tell.
+    let words = "your invoice of this month is ready now, so please look at it and pay soon";
+    for (more, left) in [
+        ("", None),
+        ("Click here", None),
+        ("on&eacute;s tw&eacute;s &Eacute;5", None),
+        ("900", Some("1 text/html")),
+        ("one two three", Some("1 text/html")),
+    ] {
+        let page = part("text/html", &format!("<p>{words}</p>{more}"));
+        let read = multipart("alternative", &[part("text/plain", words), page]);
+        let named = read.details.iter().map(|detail| detail.rsplit(": ").next());
+        assert!(named.eq(left.map(Some)), "{more}: {:?}", read.details);
+    }
+    // The words of the text that is read are compared with those of many others.
+    let many = (0..300).map(|n| part("text/html", &format!("other{n}")));
+    let long: String = (0..100_000).map(|n| format!("w{n} ")).collect();
+    let parts: Vec<String> = [part("text/html", &long)].into_iter().chain(many).collect();
+    let before = std::time::Instant::now();
+    let details = multipart("alternative", &parts).details;
+    assert!(details[0].ends_with(": 300 text/html"), "{details:?}");
+    assert!(before.elapsed() < std::time::Duration::from_secs(5));
     // What tells a reader about the format is not text.
     let notice = "This message is in MIME format. Since your mail reader does not understand\n\
                   this format, some or all of this message may not be legible.\n";
@@ -3133,6 +3218,9 @@ fn encoded_messages_within() {
         let ends = |told: &String| told.ends_with(detail.unwrap_or_default());
         assert!(read.details.iter().all(ends), "{:?}", read.details);
     }
+    let pictures = part("image/png", "AAAA").repeat(1001);
+    let read = multipart("mixed", &[part("text/plain", "FYI"), pictures]);
+    assert!(read.details[0].ends_with(": after the first 1000 (of any type)"));
     // What they become has the limit of a document.
     let mut deep = "\n".to_string() + &"x".repeat(300);
     for _ in 0..4 {

@@ -890,6 +890,23 @@ fn dates_that_cannot_be_read_are_reported() {
     let expected = "error: --keep oldest:d is not possible: no value of d is a date that can be \
                     read, such as 2024-01-31; it has \"02.01.2024\"";
     assert!(said.contains(expected), "{said}");
+    // A number beside dates is a year, but for `max` it is a number, which is told.
+    let row = |d: &str| format!("{{\"text\":\"a b c\",\"d\":\"{d}\"}}\n");
+    for (keep, other, kept, warns) in [
+        ("newest", "2023-12-31", "2024", false),
+        ("oldest", "2023-12-31", "2023-12-31", false),
+        ("newest", "1971-01-01", "2024", false),
+        ("max", "1971-01-01", "1971-01-01", true),
+        ("max", "2023", "2024", false),
+        ("max", "", "2024", false),
+    ] {
+        fs::write(at.join("y.jsonl"), row("2024") + &row(other)).unwrap();
+        let how = format!("$L dedup y.jsonl -o y-{keep}{other} --keep {keep}:d -q");
+        let said = text(&shell(at, &how).stderr);
+        assert_eq!(said.contains("d has numbers and dates"), warns, "{said}");
+        let found = fs::read_to_string(at.join(format!("y-{keep}{other}/y.jsonl"))).unwrap();
+        assert_eq!(found, row(kept), "{keep} {other}");
+    }
 }
 
 /// The command that contamination names reads the corpus as it did.

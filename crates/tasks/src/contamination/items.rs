@@ -238,25 +238,14 @@ impl Reading<'_> {
     /// Reads the records of a file, once for each field. A record with one of the fields is an
     /// item.
     fn records(&mut self, number: usize, input: &InputFile) -> Result<()> {
-        let id_field = self.config.item_id.clone();
-        let id_field = id_field.or_else(|| self.usual_id(number, input));
+        let (mut read, fields) = self.how(number, input);
         let mut slots: BTreeMap<Place, Slot> = BTreeMap::new();
         let mut at = self.sets.fields.len();
         let mut first: Option<Reject> = None;
         // The fields that the first record without a text has.
         let mut has: Option<(u64, String)> = None;
         for name in 0..self.sets.names.len() {
-            let read = ReadConfig {
-                format: None,
-                split_at: None,
-                text_field: self.config.fields.get(name).cloned(),
-                id_field: id_field.clone(),
-                url_field: None,
-                delimiter: None,
-                quote: None,
-                columns: None,
-                ..self.config.read.clone()
-            };
+            read.text_field = fields.get(name).cloned();
             input.check_path()?;
             read.check_programs(self.context)?;
             let stop = self.context.stop;
@@ -348,22 +337,60 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// The field of [`ITEM_IDS`] that names the first item of a file, if no usual field does.
-    fn usual_id(&self, number: usize, input: &InputFile) -> Option<String> {
-        let named = |id_field: Option<&str>| {
-            let read = ReadConfig {
-                format: None,
-                text_field: self.config.fields.first().cloned(),
-                id_field: id_field.map(String::from),
-                ..self.config.read.clone()
+    /// How a file is read, and the fields of its items. If it is one JSON object, and they go through a
+    /// list, the elements of the list are the items.
+    fn how(&self, number: usize, input: &InputFile) -> (ReadConfig, Vec<String>) {
+        let mut fields = self.config.fields.clone();
+        let mut read = ReadConfig {
+            format: None,
+            split_at: None,
+            id_field: self.config.item_id.clone(),
+            url_field: None,
+            delimiter: None,
+            quote: None,
+            columns: None,
+            ..self.config.read.clone()
+        };
+        if let Some((list, within)) = list_of(&fields) {
+            let whole = ReadConfig {
+                records: None,
+                text_field: Some(fields.join("|")),
+                ..read.clone()
             };
-            let stop = self.context.stop;
-            let mut records = FileRecords::open(input, number as u32, &read, STAGE, stop);
-            let (record, bytes) = records.next_record().ok()??;
-            match interpret(record, bytes, &read) {
-                Interpreted::Document(document) => Some(document.docno.to_string()),
-                _ => None,
+            if let Some((_, true)) = self.first(number, input, &whole) {
+                read.records = Some(list.into());
+                fields = within;
             }
+        }
+        read.text_field = fields.first().cloned();
+        if read.id_field.is_none() {
+            read.id_field = self.usual_id(number, input, &read);
+        }
+        (read, fields)
+    }
+
+    /// The docno of the first record of a file, and whether it is a JSON object and the only record.
+    fn first(&self, number: usize, input: &InputFile, read: &ReadConfig) -> Option<(String, bool)> {
+        let stop = self.context.stop;
+        let mut records = FileRecords::open(input, number as u32, read, STAGE, stop);
+        let (record, bytes) = records.next_record().ok()??;
+        let Interpreted::Document(document) = interpret(record, bytes, read) else {
+            return None;
+        };
+        let (docno, is_object) = (document.docno.to_string(), record.kind == RecordKind::Json);
+        let is_alone = is_object && matches!(records.next_record(), Ok(None));
+        Some((docno, is_alone))
+    }
+
+    /// The field of [`ITEM_IDS`] that names the first item of a file, if no usual field does.
+    fn usual_id(&self, number: usize, input: &InputFile, read: &ReadConfig) -> Option<String> {
+        let named = |id_field: Option<&str>| {
+            let id_field = id_field.map(String::from);
+            let read = ReadConfig {
+                id_field,
+                ..read.clone()
+            };
+            Some(self.first(number, input, &read)?.0)
         };
         let place = named(None)?;
         // A record without a name has that of its place.
@@ -480,6 +507,20 @@ impl Reading<'_> {
         });
         Ok(())
     }
+}
+
+/// The innermost list that all fields go through, and the fields of an element.
+fn list_of(fields: &[String]) -> Option<(&str, Vec<String>)> {
+    let first = fields.first()?;
+    let lists = first
+        .match_indices("[].")
+        .filter_map(|(at, dot)| first.get(..at + dot.len()));
+    let all = |list: &&str| fields.iter().all(|field| field.starts_with(*list));
+    let list = lists.filter(all).last()?;
+    // Conditions, numbers and quotes, and other ways to a field.
+    let odd = list.replace("[]", "").contains(['[', '"', '\\']) || fields.concat().contains('|');
+    let within = fields.iter().filter_map(|field| field.strip_prefix(list));
+    (!odd).then(|| (list.trim_end_matches('.'), within.map(Into::into).collect()))
 }
 
 /// What to do about a file whose records have no text: give the flag that names its field, if the

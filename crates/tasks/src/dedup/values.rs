@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use super::places::Places;
 use super::policy::{Policy, preference};
@@ -49,7 +49,12 @@ pub(super) fn preferences(
         let value = read.unwrap_or(u128::MAX);
         if let Some(text) = text {
             match read {
-                Some(_) => _ = found.read.fetch_add(1, Ordering::Relaxed),
+                Some(_) => {
+                    found.read.fetch_add(1, Ordering::Relaxed);
+                    let kind = 1 << u8::from(text.trim().parse::<f64>().is_ok());
+                    let kind = if value < u128::MAX { kind } else { 0 };
+                    found.kinds.fetch_or(kind, Ordering::Relaxed);
+                }
                 None => found.unread(text),
             }
             if let Policy::Prefer { .. } = policy {
@@ -88,6 +93,13 @@ pub(super) fn preferences(
                 counted(read + unread, "value"),
                 &*least
             )),
+        }
+        let numbers = matches!(policy, Policy::Max(_) | Policy::Min(_));
+        if numbers && found.kinds.load(Ordering::Relaxed) == 3 {
+            choosing.context.progress.lost(&format!(
+                "warning: --keep {policy}: {field} has numbers and dates, which count as seconds; \
+                 give newest:{field} or oldest:{field} to read both as dates"
+            ));
         }
     }
     for (policy, found) in policies.iter().zip(&all) {
@@ -165,6 +177,8 @@ struct FoundValue {
     /// Values that can be read, and others.
     read: AtomicU64,
     unread: AtomicU64,
+    /// Bit 0: some are dates. Bit 1: some are numbers.
+    kinds: AtomicU8,
     /// The least of the others, which depends on no thread.
     least: Mutex<String>,
     /// What the field has, if the policy prefers values.

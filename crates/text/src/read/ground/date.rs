@@ -118,23 +118,28 @@ pub fn moment(text: &str) -> Option<(i64, i64)> {
     Some((seconds, 0))
 }
 
-/// Reads a number as a date, in seconds since 1970. Eight digits that begin with a year from 1000 to
-/// 2199, or with 9999, are a day (`None` if the calendar lacks that day), and fourteen are a second of
-/// a day. Other numbers count
-/// seconds, from 10^11 on milliseconds, from 10^14 on microseconds, and from 10^17 on nanoseconds.
+/// Reads a number as a date, in seconds since 1970. Four digits that are a year from 1000 to 2199, or
+/// 9999, are its first day, and eight that begin with one are a day (`None` if the calendar lacks
+/// that day). Six are a month, twelve a minute and fourteen a second, if there is such a one. Other
+/// numbers count seconds, from 10^11 on milliseconds, from 10^14 on microseconds, and from 10^17 on
+/// nanoseconds.
 pub fn seconds(number: f64) -> Option<f64> {
     /// Where a unit begins, and its parts of a second. 10^11 seconds are the year 5138, and 10^11
     /// milliseconds 1973.
     const UNITS: [(f64, f64); 3] = [(1e17, 1e9), (1e14, 1e6), (1e11, 1e3)];
     let is_year = |year: f64| (1000.0..2200.0).contains(&year) || year.trunc() == 9999.0;
     let years = |unit: f64| number.fract() == 0.0 && is_year(number / unit);
-    let written = || moment(&number.to_string()).map(|(seconds, _)| seconds as f64);
-    if years(1e4) {
-        return written();
+    let written = |text: &str| moment(text).map(|(seconds, _)| seconds as f64);
+    if years(1.0) || years(1e4) {
+        return written(&number.to_string());
     }
     let unit = UNITS.iter().find(|unit| number.abs() >= unit.0);
-    let second = years(1e10).then(written).flatten();
-    second.or(Some(number / unit.map_or(1.0, |unit| unit.1)))
+    let stated = match () {
+        () if years(1e2) => written(&format!("{}-{:02}", (number / 1e2).trunc(), number % 1e2)),
+        () if years(1e8) || years(1e10) => written(&number.to_string()),
+        () => None,
+    };
+    stated.or(Some(number / unit.map_or(1.0, |unit| unit.1)))
 }
 
 /// Seconds from 1 March of the year -400 to 1970.
@@ -293,6 +298,11 @@ mod tests {
             ("16230231", None),
             ("99991231", Some("9999-12-31")),
             ("22001231", Some("1970-09-12")),
+            ("202405", Some("2024-05-01")),
+            ("202413", Some("1970-01-03")),
+            ("199701312359", Some("1997-01-31")),
+            ("199701312460", Some("1976-04-30")),
+            ("2024.0", Some("2024-01-01")),
             ("1871/03/04", Some("1871-03-04")),
             ("March 4, 1871", Some("1871-03-04")),
             ("1871", Some("1871-01-01")),

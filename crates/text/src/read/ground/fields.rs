@@ -204,13 +204,16 @@ pub fn no_text(given: Option<&str>, usual: &[&str], known: &[Known]) -> String {
     let names = [&ID_FIELDS[..], &URL_FIELDS].concat();
     let within = given.and_then(|given| within(given, texts()));
     let near = given.and_then(|given| nearest(given, texts()));
+    let is_alone = |form: &String| alike.get(form).is_none_or(|&paths| paths < 2);
+    // The name of a field of several objects means none of them.
+    let near = near.filter(|near| {
+        given.is_some_and(|given| given.contains('.'))
+            || forms(&near.path).iter().skip(1).all(is_alone)
+    });
     let longest = texts()
         .filter(|known| known.text > Some(0) && known.path.len() <= LONGEST)
         .filter(|known| !names.contains(&&*known.path))
-        .filter(|known| {
-            let is_alone = |form| alike.get(form).is_none_or(|&paths| paths < 2);
-            forms(&known.path).iter().all(is_alone)
-        })
+        .filter(|known| forms(&known.path).iter().all(is_alone))
         .max_by_key(|known| (TEXT_FIELDS.contains(&last_name(&known.path)), known.text));
     let meant = match (within, near, longest) {
         (Some(within), ..) => format!("{MEANT}{within}?"),
@@ -798,8 +801,10 @@ mod tests {
         // One of these left out the others.
         for paths in [["d1", "d2"], ["a.text", "b.text"]] {
             let alike = paths.map(|path| known(path, "string", Some(9)));
-            let detail = no_text(None, &["text"], &alike);
-            assert_eq!(suggested(&detail), None, "{detail}");
+            for given in [None, Some("text")] {
+                let detail = no_text(given, &["text"], &alike);
+                assert_eq!(suggested(&detail), None, "{detail}");
+            }
         }
         let advised = |field: &str, others| advised(&format!("{MEANT}{field}?"), others).unwrap();
         assert_eq!(advised("-x", ""), "--text-field=-x");

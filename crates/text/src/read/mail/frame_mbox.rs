@@ -24,7 +24,7 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use super::{MMDF, begins_field, is_field_of_mail, put_line_feeds};
-use crate::read::ground::bytes::{is_one_of, next_line, trim_line};
+use crate::read::ground::bytes::{first_line, is_one_of, next_line, trim_line};
 use crate::read::ground::framer::{Framer, Step};
 use crate::read::ground::record::{Message, RecordKind};
 use crate::read::ground::stream::{Sink, Stream};
@@ -58,8 +58,7 @@ pub(crate) fn begins_message(bytes: &[u8], after_blank: bool) -> bool {
     if !begins_field(next) {
         return false;
     }
-    let has_time = has_time(line);
-    if has_time && words_of(line).any(is_year) {
+    if is_dated(line) {
         return true;
     }
     if !after_blank {
@@ -72,15 +71,34 @@ pub(crate) fn begins_message(bytes: &[u8], after_blank: bool) -> bool {
             let address = sender.contains(&b'@');
             let date = &line[sender.len()..];
             let name = &next[..memchr::memchr(b':', next).unwrap_or_default()];
-            let known = is_field_of_mail(name);
+            let known = is_field_of_mail(name.trim_ascii_end());
             let day = words_of(date).any(|word| is_one_of(word, &DAYS));
             let dated = day && words_of(date).any(|word| is_year(word) || is_one_of(word, &MONTHS));
             match date {
                 [] => address || known,
-                _ => known && (address || has_time || dated),
+                _ => known && (address || has_time(line) || dated),
             }
         }
     }
+}
+
+/// Whether a line has a time of day and a year.
+fn is_dated(line: &[u8]) -> bool {
+    has_time(line) && words_of(line).any(is_year)
+}
+
+fn ends_line(bytes: &[u8]) -> bool {
+    matches!(bytes, [.., b'\n' | b'\r'])
+}
+
+/// Where a dated line follows an empty one in the text of a message, as if another message began there.
+/// No field is behind it.
+pub(super) fn separator_in(text: &[u8]) -> Option<usize> {
+    memmem::find_iter(text, BEGINS).find(|&at| {
+        let before = &text[..at];
+        let after_blank = at == 0 || ends_line(before) && ends_line(trim_line(before));
+        after_blank && is_dated(first_line(&text[at..]))
+    })
 }
 
 /// The length of the line around a message of MMDF, if the bytes begin with it.
@@ -220,7 +238,6 @@ fn to_next(stream: &mut Stream, sink: &mut Sink<'_>) {
             continue;
         };
         let window = stream.ensure(at + LOOK);
-        let ends_line = |bytes: &[u8]| matches!(bytes, [.., b'\n' | b'\r']);
         let before = &window[..at];
         let after_blank = ends_line(trim_line(before));
         if ends_line(before) && begins_message(&window[at..], after_blank) {

@@ -2,7 +2,7 @@
 //!
 //! # Source
 //! RFC 5322 (messages), 2045 and 2046 (MIME), 2047 (encoded words), 2231 (parameters), 2387
-//! (multipart/related), 2557 (MHTML), 4155 (mbox). Kolcz & Chowdhury
+//! (multipart/related), 2557 (MHTML), 3676 (flowed text), 4155 (mbox). Kolcz & Chowdhury
 //! (2008, section 6) also use only subject and body: the other fields differ between copies of one
 //! mail.
 //!
@@ -49,6 +49,7 @@ pub(super) mod frame_mbox;
 pub(super) mod text;
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
@@ -57,6 +58,7 @@ use encoding_rs::{CoderResult, Decoder, Encoding, UTF_8, WINDOWS_1252};
 use memchr::memmem;
 
 use self::encoded::{Files, is_base64};
+use self::frame_mbox::separator_in;
 use self::text::{ENTITY, Enriched, Visible};
 use super::ground::bytes::{
     self, MARK, begins_any_case, find_any_case, first_line, in_its_order, is_one_of, next_line,
@@ -122,6 +124,8 @@ struct Header<'a> {
     boundary: Option<Vec<u8>>,
     charset: Option<String>,
     transfer: Transfer,
+    /// The space at the end of a line is no part of the text, and neither is the line end.
+    flowed: bool,
     attachment: bool,
     subject: Option<&'a [u8]>,
     id: Option<&'a [u8]>,
@@ -245,6 +249,7 @@ impl Header<'_> {
                     self.charset = Some(String::from_utf8_lossy(&value).into_owned());
                 }
                 "start" => self.root = Some(value),
+                "delsp" => self.flowed = value.eq_ignore_ascii_case(b"yes"),
                 _ => {}
             }
         }
@@ -276,7 +281,8 @@ pub(super) fn is_field_of_mail(name: &[u8]) -> bool {
     begins_any_case(name, b"X-") || is_one_of(name, &FIELDS)
 }
 
-/// Whether this is a header field, or an escaped line (`>From ` after the separator).
+/// Whether this is a header field, or an escaped line (`>From ` after the separator). Old programs write
+/// spaces before the colon (RFC 5322, section 4.5).
 pub(super) fn begins_field(bytes: &[u8]) -> bool {
     if bytes.starts_with(b">From ") {
         return true;
@@ -285,7 +291,8 @@ pub(super) fn begins_field(bytes: &[u8]) -> bool {
         .iter()
         .take_while(|&&byte| byte.is_ascii_graphic() && byte != b':')
         .count();
-    name > 0 && bytes.get(name) == Some(&b':')
+    let behind = bytes[name..].iter().find(|byte| !b" \t".contains(byte));
+    name > 0 && behind == Some(&b':')
 }
 
 /// Replaces each CR that ends a line by LF, if the header, or the line before it, ends its lines with CR
@@ -543,6 +550,8 @@ impl Notices {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Plain,
+    /// Plain text whose lines are joined (`delsp=yes`).
+    Flowed,
     Markup,
     Enriched,
     /// Other subtypes of text, which are read as plain text.
@@ -626,8 +635,9 @@ impl TextPart {
         self.kind == Kind::Markup || self.mime.ends_with("html")
     }
 
-    /// The words of its visible text, in small letters, without those that have entities.
-    fn words(&self, message: &[u8]) -> BTreeSet<String> {
+    /// The words of its visible text, in small letters and in order. Those with [`ENTITY`] are not
+    /// known.
+    fn words(&self, message: &[u8]) -> Vec<String> {
         let mut text = Text {
             most: LOOK_ALIKE,
             ..Text::default()
@@ -639,7 +649,7 @@ impl TextPart {
         let shown = visible.shown.unwrap_or_default();
         let words = String::from_utf8_lossy(&shown).to_lowercase();
         let words = words.split(|c: char| !c.is_alphanumeric() && c != ENTITY);
-        let words = words.filter(|word| !word.is_empty() && !word.contains(ENTITY));
+        let words = words.filter(|word| !word.is_empty());
         words.map(Into::into).collect()
     }
 
@@ -691,7 +701,7 @@ impl Walk<'_> {
         if self.parts > MOST_PARTS || depth > MOST_DEPTH {
             let what = match depth > MOST_DEPTH {
                 true => format!("more than {MOST_DEPTH} deep"),
-                false => format!("after the first {MOST_PARTS}"),
+                false => format!("after the first {MOST_PARTS} (of any type)"),
             };
             self.left.get_or_insert_with(|| format!("a part {what}"));
             self.beyond.get_or_insert(what);
@@ -732,9 +742,12 @@ impl Walk<'_> {
                 _ => self.encoded(header, body, depth),
             };
         }
-        let Some(kind) = kind else {
+        let Some(mut kind) = kind else {
             return self.leave(mime, header.transfer, &body);
         };
+        if header.flowed && kind == Kind::Plain {
+            kind = Kind::Flowed;
+        }
         self.text(header, kind, body, false);
     }
 
@@ -746,6 +759,16 @@ impl Walk<'_> {
         if look.media || look.file {
             let what = if look.file { "a file" } else { "an image" };
             self.left.get_or_insert_with(|| format!("{what} in {mime}"));
+        }
+        if self.mbox
+            && let Some(at) = separator_in(bytes)
+        {
+            self.notices.add(Reason::PerhapsSeveral, || {
+                format!(
+                    "the line at byte {at} of a text is like one between messages, but no field is \
+                     behind it; if a message begins there, write a header, such as \"Subject: \""
+                )
+            });
         }
         if let Some(at) = message_behind(bytes, outside) {
             self.notices.add(Reason::PerhapsSeveral, || {
@@ -870,12 +893,10 @@ impl Walk<'_> {
         let options: Vec<_> = begins.zip(ends).map(|(begin, &end)| begin..end).collect();
         let rank = |option: &Range<usize>| {
             let texts = &self.texts[option.clone()];
-            if texts.iter().any(|text| text.kind == Kind::Markup) {
-                1
-            } else if texts.iter().all(|text| text.kind == Kind::Plain) {
-                0
-            } else {
-                2
+            let has = |kind| texts.iter().any(|text| text.kind == kind);
+            match has(Kind::Enriched) || has(Kind::Other) {
+                _ if has(Kind::Markup) => 1,
+                other => 2 * u8::from(other),
             }
         };
         let letters = |option: &Range<usize>| -> u64 {
@@ -893,16 +914,20 @@ impl Walk<'_> {
             rank(first) == 0 && rank(option) == 1 && lacks
         });
         let taken = page.unwrap_or(first).clone();
+        let texts = &self.texts[taken.clone()];
+        let words = || texts.iter().flat_map(|part| part.words(self.message));
+        let known = LazyCell::new(|| words().collect::<BTreeSet<_>>());
         // The others usually say the same. A text/plain beside a page may only say that there is one.
         let same = |text: &TextPart| match text.kind {
             Kind::Other if !text.is_page() => false,
-            Kind::Plain | Kind::Enriched if rank(&taken) == 0 && text.look.letters > 0 => {
-                let all = self.texts[taken.clone()].iter();
-                let all = all.flat_map(|of| of.letters(self.message));
+            Kind::Plain | Kind::Flowed | Kind::Enriched
+                if rank(&taken) == 0 && text.look.letters > 0 =>
+            {
+                let all = texts.iter().flat_map(|of| of.letters(self.message));
                 text.look.letters == letters(&taken) && all.eq(text.letters(self.message))
             }
-            Kind::Plain => true,
-            _ => !self.differs(text, &self.texts[taken.clone()]),
+            Kind::Plain | Kind::Flowed => true,
+            _ => !self.differs(text, &known),
         };
         let others = options.iter().filter(|option| **option != taken);
         let texts = others.flat_map(|option| &self.texts[option.clone()]);
@@ -915,14 +940,16 @@ impl Walk<'_> {
         self.texts.drain(from..taken.start);
     }
 
-    /// Whether a part has words of which over a quarter are in none of the others.
-    fn differs(&self, part: &TextPart, from: &[TextPart]) -> bool {
-        let mut known = BTreeSet::new();
-        for part in from {
-            known.append(&mut part.words(self.message));
-        }
+    /// Whether a part says what others do not: a number, three words in a row, or a quarter of its
+    /// words. `known` are the words of the others. Links and footers of real mail have a word or two.
+    fn differs(&self, part: &TextPart, known: &BTreeSet<String>) -> bool {
         let words = part.words(self.message);
-        words.difference(&known).count() * 4 > words.len()
+        let is_new = |word: &&String| !word.contains(ENTITY) && !known.contains(*word);
+        words.iter().filter(is_new).count() * 4 > words.len()
+            || (words.iter().filter(is_new)).any(|word| word.contains(char::is_numeric))
+            || words
+                .windows(3)
+                .any(|row| row.iter().all(|word| is_new(&word)))
     }
 
     /// Walks a message within, or the parts of a multipart, that are encoded.
@@ -1101,17 +1128,30 @@ fn message_behind(text: &[u8], at_begin: bool) -> Option<usize> {
     None
 }
 
+/// Whether the first line of a base64 text has spaces, which RFC 2045 (section 6.8) ignores. Words seldom
+/// have a capital or a digit behind a small letter, and a multiple of four letters.
+fn has_spaces(bytes: &[u8]) -> bool {
+    let line = first_line(bytes.trim_ascii_start()).trim_ascii();
+    let blank = line.iter().filter(|byte| b" \t".contains(byte)).count();
+    let code = line.iter().filter(|byte| is_base64(byte)).count();
+    let is_code = |two: &[u8]| matches!(two, [b'a'..=b'z', b'A'..=b'Z' | b'0'..=b'9']);
+    let is_all = blank > 0 && code + blank == line.len() && code.is_multiple_of(4);
+    is_all && line.windows(2).any(is_code)
+}
+
 /// Undoes the transfer encoding of a part and passes the bytes on. Returns whether the encoding is
 /// broken.
 fn decode(bytes: &[u8], transfer: Transfer, mbox: bool, out: &mut dyn FnMut(&[u8])) -> bool {
     let mut broken = false;
     let mut base64 = Base64::default();
+    let spaced = transfer == Transfer::Base64 && has_spaces(bytes);
+    let is_coded = |byte: &u8| is_base64(byte) || spaced && b" \t".contains(byte);
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {
         let line = if mbox { unescape(line) } else { line };
         match transfer {
             Transfer::AsIs => out(line),
             Transfer::Quoted => broken |= quoted(line, out),
-            Transfer::Base64 if !broken && line.trim_ascii().iter().all(is_base64) => {
+            Transfer::Base64 if !broken && line.trim_ascii().iter().all(is_coded) => {
                 base64.push(line, out);
             }
             // Mailing lists append plain text below the encoded text.
@@ -1138,6 +1178,7 @@ fn text_of_part(
     let mut enriched = Enriched::default();
     let mut push = |piece: &[u8]| match kind {
         Kind::Enriched => enriched.push(piece, out),
+        Kind::Flowed => out(flowed(piece)),
         _ => out(piece),
     };
     let (mut broken, mut found) = (false, false);
@@ -1166,6 +1207,16 @@ fn text_of_part(
     }
     enriched.end(out);
     (broken, found)
+}
+
+/// A line without the space and the line end that join it to the next (RFC 3676, section 4.1); quoted lines
+/// stay lines.
+fn flowed(line: &[u8]) -> &[u8] {
+    match trim_line(line) {
+        b"-- " | [b'>', ..] => line,
+        [text @ .., b' '] => text,
+        _ => line,
+    }
 }
 
 /// Restores a line of an mbox file, where one `>` was added before `From ` or `>From ` (mboxrd).
@@ -1407,9 +1458,10 @@ fn one_charset(subject: &[u8], decoded: bool, texts: &[TextPart]) -> Option<Opti
         labels.push(decoded.then(|| "utf-8".into()));
     }
     let wide = |label: &Option<String>| {
-        let label = label.as_ref();
-        let encoding = label.and_then(|label| Encoding::for_label(label.as_bytes()));
-        encoding.is_some_and(|encoding| !encoding.is_ascii_compatible())
+        let label = label.as_deref().unwrap_or_default();
+        // UTF-7, which is not read, looks like ASCII.
+        let encoding = Encoding::for_label(label.as_bytes());
+        encoding.map_or(label.contains("utf-7"), |one| !one.is_ascii_compatible())
     };
     for part in texts {
         let label = part.label();

@@ -113,7 +113,7 @@ impl<'a> Visible<'a> {
             let letter = is_letter(name);
             self.count += u64::from(letter);
             self.show(if letter { &[ENTITY as u8] } else { b" " });
-            text = rest;
+            text = rest.strip_prefix(b";").unwrap_or(rest);
         }
         self.count_in(text);
     }
