@@ -37,7 +37,7 @@ impl Shape {
             [b'{', ..] => Shape::Json,
             _ if escaped => Shape::Tabs { escaped },
             _ if line.contains(&b'\t') => match is_quoted(fields.next().unwrap_or_default()) {
-                true if fields.all(may_be) => Shape::Quoted(Some(b'\t')),
+                true if is_quoted(line) || fields.all(may_be) => Shape::Quoted(Some(b'\t')),
                 _ => Shape::Tabs { escaped },
             },
             _ if line.contains(&b',') => Shape::Quoted(Some(b',')),
@@ -114,16 +114,15 @@ impl Table {
         Ok(table)
     }
 
-    /// Opens a file whose lines may have one field each. The first line with a tab decides, or with a
-    /// comma, if no line before it has a space.
+    /// Opens a file whose first lines may have one field each: the first line with more of them
+    /// decides how they are separated.
     pub fn open_groups(path: &Path) -> Result<Table> {
         let (mut table, mut ahead) = (Table::open(path)?, Table::open(path)?);
-        let mut spaced = false;
-        while table.shape == Shape::Spaces && ahead.advance()? {
+        while ahead.advance()? {
             let line = ahead.lines.line();
-            spaced |= line.contains(&b' ');
-            if !spaced || line.contains(&b'\t') {
-                table.shape = Shape::of(line, false);
+            if memchr::memchr3(b'\t', b',', b' ', line).is_some() {
+                table.shape = Shape::of(line, table.comment("format").is_some());
+                break;
             }
         }
         Ok(table)

@@ -11,6 +11,7 @@ use lookalike_base::Result;
 use lookalike_base::least::Least;
 use lookalike_base::numbers::counted;
 use lookalike_base::progress::Context;
+use lookalike_base::words::path_word;
 use lookalike_store::workspace::Workspace;
 
 use super::find::Found;
@@ -198,7 +199,7 @@ pub fn facts(
 
 /// What to do to know a fact.
 fn not_yet<T>(workspace: &Workspace, what: &str, command: &str) -> Known<T> {
-    let directory = workspace.directory().display();
+    let directory = path_word(workspace.directory());
     let not_yet = format!("no {what} yet: run `lookalike {command} {directory}`");
     Known::NotYet { not_yet }
 }

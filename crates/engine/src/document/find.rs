@@ -52,8 +52,11 @@ const COMPARED: u32 = 1_000_000;
 pub fn name_of(workspace: &Workspace, number: u32, context: &Context<'_>) -> Result<String> {
     let found = located(workspace, number, context)?;
     let docno = &found.record.docno;
-    let is_it = find(workspace, docno, context).is_ok_and(|other| other.number == number);
-    Ok(if is_it { docno.clone() } else { found.place() })
+    Ok(match find(workspace, docno, context) {
+        Ok(other) if other.number == number => docno.clone(),
+        Ok(_) | Err(Error::SeveralDocuments { .. }) => found.place(),
+        Err(error) => return Err(error),
+    })
 }
 
 /// Finds a document.

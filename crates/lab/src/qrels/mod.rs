@@ -357,10 +357,9 @@ fn check_output(config: &QrelsConfig, source: &Source, output: &Path) -> Result<
         }
     }
     outputs::check_files(output, files.iter().map(String::as_str), &[], &reads)?;
-    // An earlier command may have had other rankings.
-    let there = |name: &str| disk::exists(&output.join(name));
-    let earlier = there(CONTRADICTIONS_FILE)? && !there(TRANSFERRED_FILE)?;
-    let is_ours = |name: &str| earlier || files.contains(name);
+    // An earlier command may have had other rankings; `transfer` marks its directories too.
+    let theirs = disk::exists(&output.join(TRANSFERRED_FILE))?;
+    let is_ours = |name: &str| !theirs || files.contains(name);
     OwnDirectory::look(output, is_ours, "qrels")
 }
 

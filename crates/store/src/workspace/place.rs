@@ -116,21 +116,20 @@ pub fn holder(real: &Path) -> Result<Option<(&Path, OutputKind)>> {
 /// `BadParameter`; `Io`.
 pub fn refuse_below_another(parameter: &'static str, directory: &Path) -> Result<()> {
     refuse_remote(directory)?;
-    refuse_held(parameter, directory)
-}
-
-/// As [`refuse_below_another`], for a place that may be an address. Also refuses what cannot be made,
-/// because a link there leads to nothing.
-pub fn refuse_held(parameter: &'static str, directory: &Path) -> Result<()> {
-    let here = |at: &&Path| !at.as_os_str().is_empty() && !remote::is_address(directory);
-    for at in directory.ancestors().take_while(here) {
-        if !disk::exists(at)? && !disk::is_gone(at)? {
+    for at in directory.ancestors().filter(|at| *at != Path::new("")) {
+        let is_link = disk::kind_of_name(at).is_ok_and(|kind| kind == "a symbolic link");
+        if is_link && !disk::exists(at)? {
             let what = "is a symbolic link to something that does not exist; create that, or give \
                         another directory";
             let limit = format!("{} {what}", at.display());
             return Err(Error::parameter(parameter, directory.display()).because(limit));
         }
     }
+    refuse_held(parameter, directory)
+}
+
+/// As [`refuse_below_another`], for a place that may be an address.
+pub fn refuse_held(parameter: &'static str, directory: &Path) -> Result<()> {
     match holder(&resolved(directory)?)? {
         None => Ok(()),
         Some((holder, _)) => Err(Error::parameter(parameter, directory.display()).because(

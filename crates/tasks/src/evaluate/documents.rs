@@ -135,12 +135,13 @@ pub(super) struct AnyKnown {
 impl AnyKnown {
     /// Notes a document that the list names.
     pub fn see(&mut self, document: u32, of: &Documents, table: &Table, docno: &[u8]) {
-        if of.known(document) && of.in_run(document) {
-            self.any = true;
-        } else {
-            let wrong = || table.bad(&of.expected, shorten(docno));
-            self.wrong.get_or_insert_with(wrong);
-        }
+        let expected = match (of.known(document), of.in_run(document)) {
+            (true, true) => return self.any = true,
+            (true, false) if of.closed => "a docno of the run too",
+            _ => &of.expected,
+        };
+        let wrong = || table.bad(expected, shorten(docno));
+        self.wrong.get_or_insert_with(wrong);
     }
 
     /// Refuses a list of which all documents are unknown.
