@@ -182,11 +182,7 @@ impl Part {
             }
             Part::Winnowing(window) => {
                 let mut selected = vec![false; chunks.len()];
-                winnow(chunks, *window, |at| {
-                    if let Some(selected) = selected.get_mut(at) {
-                        *selected = true;
-                    }
-                });
+                winnow(chunks, *window, |at| selected[at] = true);
                 for (keep, selected) in keep.iter_mut().zip(selected) {
                     *keep &= selected;
                 }
