@@ -26,7 +26,10 @@ pub(super) const METHOD: Entry = Entry {
     build: |values| {
         let family = family(values.number("n", 1..=u64::from(u32::MAX))?, seed(values))?;
         let window = window(values)?;
-        let join = join_by(Measure::Of(family.len() as u32), values.threshold("threshold")?);
+        let join = join_by(
+            Measure::Of(family.len() as u32),
+            values.threshold("threshold")?,
+        );
         Ok(Method::plain(join, move |document, keys| {
             // A feature is the hash of a position and the minimum there.
             let fingerprints = windows(document, window);
