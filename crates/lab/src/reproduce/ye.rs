@@ -34,7 +34,9 @@ pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Measured) -> Result<()
     let plans = plans(&view);
     made.table("table-2", table_2(bench)?);
     table!(made, "figure-1", (rank, words) in &study.sizes => *rank, *words);
-    made.table("table-3", table_3(&view));
+    let groups = study.groups.iter().enumerate();
+    let groups = groups.map(|(n, words)| (words, view.whole(Scope::Group(n))));
+    table!(made, "table-3", (words, of) in groups => words.as_str(), of.documents, of.shingles);
     section_4_4(&view, made);
     made.table("figure-2", by_threshold(&view, Metric::Precision));
     made.table("figure-3", by_threshold(&view, Metric::Recall));
@@ -111,12 +113,6 @@ fn table_2(bench: &Bench<'_>) -> Result<Rows> {
         ("words per document", words / each),
     ];
     Ok(rows!((value, here) in values => value, here))
-}
-
-fn table_3(view: &View<'_>) -> Rows {
-    let here = |n| view.whole(Scope::Group(n));
-    rows!((n, words) in view.study.groups.iter().enumerate() =>
-        words.as_str(), here(n).documents, here(n).shingles)
 }
 
 /// The n of each ratio, with the least and the greatest share of the shingles that a class takes.
