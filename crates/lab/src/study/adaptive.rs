@@ -70,11 +70,9 @@ impl Adaptive {
         }
         let defined = |at: &GroupRatios| there(at.threshold) && at.share.is_finite();
         for at in plans(view).into_iter().filter(defined) {
-            if let Some(case) = compared.cases.get_mut(at.case()) {
-                *case += 1;
-            }
-            if let Some(count) = at.dearest.and_then(|group| dearest.get_mut(group)) {
-                *count += 1;
+            compared.cases[at.case()] += 1;
+            if let Some(group) = at.dearest {
+                dearest[group] += 1;
             }
             compared.beaten += u64::from(at.least_share < at.share - ROUNDING);
             if Some(at.threshold) == usual && SHOWN.contains(&at.target) {

@@ -131,12 +131,7 @@ impl Tried<'_> {
             Scope::Group(group) => group,
             Scope::All => self.trial.groups.len(),
         };
-        let by_threshold = self
-            .counts
-            .get(place)
-            .and_then(|kinds| kinds.get(pairs as usize));
-        let counts = by_threshold.and_then(|counts| counts.get(threshold));
-        counts.copied().unwrap_or_default()
+        self.counts[place][pairs as usize][threshold]
     }
 
     /// All pairs of the collection, with one threshold for estimates and another for true values.
