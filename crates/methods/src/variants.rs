@@ -277,12 +277,8 @@ pub fn filters(base: &Workspace, scratch: &Path, context: &Context<'_>) -> Resul
 ///
 /// # Errors
 /// `BudgetTooSmall`, those of reading the texts, `Io`.
-pub fn variants(
-    base: &Workspace,
-    names: &[String],
-    scratch: &Path,
-    context: &Context<'_>,
-) -> Result<Variants> {
+pub fn variants(base: &Workspace, scratch: &Path, context: &Context<'_>) -> Result<Variants> {
+    let names = variant_names();
     let preprocessing = Preprocessing::Chowdhury(Filters::read("nosc+stem").unwrap_or_default());
     let lexicon = Arc::new(Lexicon::own(base, preprocessing, context)?);
     let methods: Vec<IMatch> = names
@@ -294,7 +290,7 @@ pub fn variants(
         .map(|method| method.signatures(lexicon.clone()))
         .collect();
     let mut all: Vec<String> = vec!["baseline".into()];
-    all.extend(names.iter().cloned());
+    all.extend(names);
     // A bit for each method, for each term of two or more documents.
     let marks: Vec<AtomicU64> = (0..lexicon.len()).map(|_| AtomicU64::new(0)).collect();
     let sign = |document: &mut Document<'_>| {
