@@ -141,8 +141,7 @@ impl<'a> Texts<'a> {
                 let length = texts.next_length()?;
                 let length = length.ok_or_else(|| missing_text(texts.path(), at))?;
                 // A document without words has no features, so it equals no other.
-                let takes_part = self.representatives.has(at);
-                if takes_part && document.words > 0 {
+                if self.representatives.has(at) && document.words > 0 {
                     if bytes.len() as u64 + length > self.window && !waiting.is_empty() {
                         window(at, &mut waiting, &mut bytes)?;
                     }

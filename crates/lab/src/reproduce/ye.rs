@@ -155,15 +155,12 @@ fn by_threshold(view: &View<'_>, metric: Metric) -> Rows {
 /// Slope, slopes of the halves, explained share of the variance, and how the slopes of the halves
 /// relate.
 fn power(law: Option<PowerLaw>) -> Vec<Cell> {
-    let halves = law.as_ref().and_then(|law| law.halves);
+    let halves = law.and_then(|law| law.halves);
     let shown = halves.map_or_else(String::new, |(a, b)| {
         format!(", {a:.2} in the first half and {b:.2} in the second")
     });
     let bend = halves.map_or(1.0, |(a, b)| a / b);
-    let [slope, explained] = [
-        law.as_ref().map(|law| law.slope),
-        law.map(|law| law.explained),
-    ];
+    let (slope, explained) = law.map(|law| (law.slope, law.explained)).unzip();
     cells![slope, shown, explained, bend]
 }
 
