@@ -6,7 +6,6 @@ use super::{
     expected_trials, first_success, lexicon_unchanged, missed, selected_of_shared,
     signature_stability, super_shingles_shared,
 };
-use crate::reproduce::pairs;
 use lookalike_base::Result;
 use lookalike_base::error::refuse;
 use lookalike_base::keywords::keywords;
@@ -52,6 +51,11 @@ fn members<S: Serializer>(
 /// Takes the place and the sense of a formula, its values and its result.
 type Push<'p> =
     &'p mut dyn FnMut([&'static str; 2], Vec<(&'static str, f64)>, Option<f64>) -> Result<()>;
+
+/// Each of some values with each of some others.
+fn pairs<A: Copy, B: Copy>(all: &[A], with: &[B]) -> impl Iterator<Item = (A, B)> {
+    all.iter().flat_map(|&a| with.iter().map(move |&b| (a, b)))
+}
 
 /// The values to compute with.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,7 +154,7 @@ impl FormulaValues {
 
     fn kolcz(&self, push: Push<'_>) -> Result<()> {
         let kept = "probability that a randomised lexicon keeps its signature";
-        for (&n, &lexicons) in pairs(&self.changes, &self.lexicons) {
+        for (n, lexicons) in pairs(&self.changes, &self.lexicons) {
             let result = signature_stability(self.left_out, n, lexicons);
             let (changes, lexicons) = (("changes", n.into()), ("lexicons", lexicons.into()));
             let values = vec![("left-out", self.left_out), changes, lexicons];
@@ -162,11 +166,11 @@ impl FormulaValues {
         };
         let of = |terms: u64, n: u32| vec![("terms", terms as f64), ("changes", n.into())];
         let none = "probability that a drawn lexicon has none of the changed terms left out";
-        for (&terms, &n) in pairs(&self.terms, &self.changes) {
+        for (terms, n) in pairs(&self.terms, &self.changes) {
             push(["Equation 6", none], of(terms, n), unchanged(terms, n))?;
         }
         let first = "probability that this lexicon is the first that is unaffected";
-        for (&n, &lexicons) in pairs(&self.changes, &self.lexicons) {
+        for (n, lexicons) in pairs(&self.changes, &self.lexicons) {
             let Some(&terms) = self.terms.last() else {
                 continue;
             };
@@ -176,7 +180,7 @@ impl FormulaValues {
             push(["Equation 7", first], values, result)?;
         }
         let expected = "expected number of lexicons until one is unaffected";
-        for (&terms, &n) in pairs(&self.terms, &self.changes) {
+        for (terms, n) in pairs(&self.terms, &self.changes) {
             let result = unchanged(terms, n).and_then(expected_trials);
             push(["Table 4", expected], of(terms, n), result)?;
         }
@@ -186,7 +190,7 @@ impl FormulaValues {
     fn bernstein(&self, push: Push<'_>) -> Result<()> {
         let number = "probability that this number of shared chunks is selected";
         let fewer = "probability that fewer shared chunks are selected, and the pair is missed";
-        for (&chunks, &every) in pairs(&self.chunks, &self.every) {
+        for (chunks, every) in pairs(&self.chunks, &self.every) {
             let (n, k) = (chunks as f64, every as f64);
             let of = |name, value: u32| vec![("chunks", n), ("every", k), (name, value.into())];
             for selected in 0..=self.shared {

@@ -49,7 +49,7 @@ use lookalike_engine::pipeline;
 
 pub use bench::{Bench, Copies, MADE};
 pub use model::{Cell, Claim, Column, Exhibit, Finding, Form, Plotted, Reproduction};
-pub(crate) use model::{cells, pairs, rows, table};
+pub(crate) use model::{cells, rows, table};
 use published::{Measured, Published};
 
 /// The name of the stage in progress and messages.

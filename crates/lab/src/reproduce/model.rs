@@ -186,7 +186,7 @@ macro_rules! table {
 pub(crate) use {cells, rows, table};
 
 /// Each of some things with each of some others.
-pub(crate) fn pairs<A: Clone, B>(
+pub(super) fn pairs<A: Clone, B>(
     all: impl IntoIterator<Item = A>,
     with: impl IntoIterator<Item = B> + Clone,
 ) -> impl Iterator<Item = (A, B)> {
