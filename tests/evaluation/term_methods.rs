@@ -545,7 +545,7 @@ fn variants_and_filters_at_once() {
         names.iter().collect::<BTreeSet<_>>(),
         variants().iter().collect()
     );
-    let made = methods::variants(&base, &names, scratch, &context).unwrap();
+    let made = methods::variants(&base, scratch, &context).unwrap();
     let sets: Vec<_> = texts.iter().map(|text| terms(text, "nosc+stem")).collect();
     let distinct: Vec<_> = (0..docs.len()).filter(|&n| classes[n] == n).collect();
     let distinct: Vec<_> = distinct.into_iter().map(|n| sets[n].clone()).collect();
@@ -576,7 +576,7 @@ fn variants_and_filters_at_once() {
     // Any budget and number of threads gives the same.
     let (_, least) = least_memory(|memory| {
         let run = run.clone().memory(memory).threads(1);
-        methods::variants(&base, &names, scratch, &run.context(&stop, &Silent))
+        methods::variants(&base, scratch, &run.context(&stop, &Silent))
     });
     assert_eq!(least, made);
 }

@@ -119,33 +119,32 @@ pub const TABLE_1: [[u64; 5]; 4] = [
     [2, 5, 20, 50, 100],
 ];
 
+/// The measures of the scores S2, S3 and S4.
+const MEASURES: [Measure; 3] = [Measure::S2, Measure::S3, Measure::S4];
+
+/// A join by the score in a row of [`TABLE_1`], at a threshold in hundredths, divided by the modulo;
+/// `None` if that is too small.
+pub fn at(score: usize, hundredths: u64, modulo: u64) -> Option<JoinConfig> {
+    Some(match score {
+        0 => join_by_shared(hundredths.div_ceil(100 * modulo) as u32),
+        n => join_by(MEASURES[n - 1], Threshold::new(hundredths, 100 * modulo)?),
+    })
+}
+
 /// Score and threshold.
 fn join(values: &Values, modulo: u64) -> Result<JoinConfig, String> {
     let scores = [("s1", 0), ("s2", 1), ("s3", 2), ("s4", 3)];
     let score: usize = values.one_of("score", &scores)?;
     let text = values.text("threshold");
-    let named = ["T1", "T2", "T3", "T4", "T5"]
-        .iter()
-        .position(|t| *t == text);
-    let of_table = named.and_then(|t| TABLE_1.get(score)?.get(t).copied());
-    let measure = match score {
-        0 => {
-            let least = match of_table {
-                Some(hundredths) => hundredths.div_ceil(100 * modulo),
-                None => values.number("threshold", 1..=u64::from(u32::MAX))?,
-            };
-            return Ok(join_by_shared(least as u32));
-        }
-        1 => Measure::S2,
-        2 => Measure::S3,
-        _ => Measure::S4,
-    };
-    let threshold = match of_table {
-        Some(hundredths) => Threshold::new(hundredths, 100 * modulo)
-            .ok_or_else(|| format!("{text} divided by {modulo} is too small a threshold"))?,
-        None => values.threshold("threshold")?,
-    };
-    Ok(join_by(measure, threshold))
+    let mut named = ["T1", "T2", "T3", "T4", "T5"].iter().zip(TABLE_1[score]);
+    if let Some((_, hundredths)) = named.find(|(name, _)| **name == text) {
+        let too_small = || format!("{text} divided by {modulo} is too small a threshold");
+        return at(score, hundredths, modulo).ok_or_else(too_small);
+    }
+    Ok(match score {
+        0 => join_by_shared(values.number("threshold", 1..=u64::from(u32::MAX))? as u32),
+        n => join_by(MEASURES[n - 1], values.threshold("threshold")?),
+    })
 }
 
 #[cfg(test)]

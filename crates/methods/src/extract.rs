@@ -77,9 +77,8 @@ fn write_segment(
     );
     let mut out = SegmentWriter::create(place, number, &config, u64::BYTES)?;
     let mut scratch = Vec::new();
-    let mut number = segment.first_document;
     let make = |document: &mut Document<'_>| features(keys, document);
-    texts.segment(segment, make, |mut document, mut keys| {
+    texts.segment(segment, make, |number, mut document, mut keys| {
         if let Some(copied) = copied {
             // A document of its own: no other has this MD5.
             document.md5 = u128::from(number).to_be_bytes();
@@ -87,7 +86,6 @@ fn write_segment(
                 keys = Some(copied.next(number)?);
             }
         }
-        number += 1;
         put(&mut out, document, keys, &mut scratch)
     })?;
     out.finish(segment.first_document, Cursor::default())
@@ -133,19 +131,17 @@ impl Copied {
         let segments = collection::segments(&base.manifest);
         let from = segments.get(made).map_or(u32::MAX, |s| s.first_document);
         for segment in segments {
-            let mut number = segment.first_document;
             let make = |document: &mut Document<'_>| match document.copies {
                 1 => Vec::new(),
                 _ => features(keys, document),
             };
-            texts.segment(segment, make, |_, keys| {
+            texts.segment(segment, make, |number, _, keys| {
                 let keys = keys.unwrap_or_default();
                 let copies = texts.class(number).skip(1);
                 for document in copies.filter(|&document| document >= from) {
                     let mut items = keys.iter().map(|&key| Copy { document, key });
                     items.try_for_each(|item| sort.push(item))?;
                 }
-                number += 1;
                 Ok(())
             })?;
         }

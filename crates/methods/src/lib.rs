@@ -66,7 +66,7 @@ use lookalike_engine::join::JoinConfig;
 use lookalike_store::workspace::Workspace;
 use lookalike_text::parse::ParseConfig;
 
-pub use deco::TABLE_1 as DECO_THRESHOLDS;
+pub use deco::{TABLE_1 as DECO_THRESHOLDS, at as deco_at};
 pub use document::Document;
 pub use extract::COST;
 pub use lexicon::LEXICON_FILE;
@@ -228,13 +228,9 @@ pub fn join_by(measure: Measure, threshold: Threshold) -> JoinConfig {
 /// A join that finds all pairs that share at least this number of features. The threshold does not
 /// apply.
 pub(crate) fn join_by_shared(least: u32) -> JoinConfig {
-    join_by(Measure::Shared(least), whole())
-}
-
-/// A threshold of 1.
-pub fn whole() -> Threshold {
     // 1 of 1 is a valid share, so this cannot fail.
-    Threshold::new(1, 1).unwrap_or_else(|| unreachable!())
+    let whole = Threshold::new(1, 1).unwrap_or_else(|| unreachable!());
+    join_by(Measure::Shared(least), whole)
 }
 
 /// Finds a method by its name.

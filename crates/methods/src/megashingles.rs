@@ -15,8 +15,8 @@
 //! - The original compares all 15 pairs of super-shingles (megashingles). Here the join counts the
 //!   super-shingles in common, which finds the same pairs.
 
-use super::minhash::{bands, least};
-use super::sketch::{SEED, family, functions};
+use super::minhash::MinHashes;
+use super::sketch::{SEED, family, seed};
 use super::{Entry, Method, join_by_shared};
 
 pub(super) const METHOD: Entry = Entry {
@@ -35,14 +35,13 @@ pub(super) const METHOD: Entry = Entry {
         let minima = values.number("minima", 1..=1000)?;
         let size = values.number("size", 1..=1000)? as usize;
         let join = join_by_shared(values.number("common", 1..=sets)? as u32);
-        let family = family(functions(sets * minima)?, values)?;
+        let hashes = MinHashes {
+            family: family(sets * minima, seed(values))?,
+            rows: minima as usize,
+        };
         Ok(Method::plain(join, move |document, keys| {
             // The position is part of the hash: only super-shingles of equal position may match.
-            bands(
-                &least(&family, document.shingles(size)),
-                minima as usize,
-                keys,
-            );
+            hashes.keys(document.shingles(size), keys);
         }))
     },
 };

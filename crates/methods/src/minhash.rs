@@ -28,7 +28,7 @@
 //! them, so their resemblance can be anything. With 16 bands of 8 rows, it finds half of all pairs
 //! of resemblance 0.71 and 99.4 % of all pairs of resemblance 0.85.
 
-use super::sketch::{SEED, family, functions, minima, seeded};
+use super::sketch::{SEED, family, minima, seed};
 use super::super_shingles::together;
 use super::{Entry, Method, join_by_shared, mix};
 use lookalike_base::error::refuse;
@@ -51,7 +51,7 @@ pub(super) const METHOD: Entry = Entry {
         let rows = values.number("rows", 1..=1000)?;
         let size = values.number("size", 1..=1000)? as usize;
         let one = values.flag("one-permutation")?;
-        let family = family(functions(bands * rows)?, values)?;
+        let family = family(bands * rows, seed(values))?;
         let warning = one.then(|| {
             format!(
                 "documents with fewer shingles than bins ({}) are paired with documents that \
@@ -76,25 +76,22 @@ pub(super) const METHOD: Entry = Entry {
 /// a common band.
 #[derive(Clone, Debug)]
 pub struct MinHashes {
-    family: Vec<u64>,
-    rows: usize,
+    pub(super) family: Vec<u64>,
+    pub(super) rows: usize,
 }
 
 impl MinHashes {
     /// Refuses more hash functions than the methods may have.
     pub fn new(bands: u32, rows: u32, seed: u64) -> lookalike_base::Result<Self> {
-        let number = u64::from(bands) * u64::from(rows);
-        let limit = match functions(number) {
-            Ok(number) if number > 0 => {
-                return Ok(MinHashes {
-                    family: seeded(number, seed),
-                    rows: rows as usize,
-                });
-            }
-            Ok(_) => "at least one band of one row".into(),
-            Err(limit) => limit,
+        let family = match u64::from(bands) * u64::from(rows) {
+            0 => Err("at least one band of one row".into()),
+            number => family(number, Ok(seed)),
         };
-        refuse("bands", format!("{bands} bands of {rows} rows"), limit)
+        let rows = rows as usize;
+        match family {
+            Ok(family) => Ok(MinHashes { family, rows }),
+            Err(limit) => refuse("bands", format!("{bands} bands of {rows} rows"), limit),
+        }
     }
 
     /// Appends the bands of a set. Leaves the set sorted.
@@ -104,14 +101,14 @@ impl MinHashes {
 }
 
 /// The minimum of each function over the fingerprints.
-pub(super) fn least(family: &[u64], fingerprints: &mut Vec<u64>) -> Vec<u64> {
+fn least(family: &[u64], fingerprints: &mut Vec<u64>) -> Vec<u64> {
     let mut least = Vec::with_capacity(family.len());
     minima(family, fingerprints, |_, minimum| least.push(minimum));
     least
 }
 
 /// Appends a hash of each band of minima, and of its position.
-pub(super) fn bands(least: &[u64], rows: usize, keys: &mut Vec<u64>) {
+fn bands(least: &[u64], rows: usize, keys: &mut Vec<u64>) {
     let bands = least.chunks_exact(rows).enumerate();
     keys.extend(bands.map(|(i, rows)| mix(together(rows).wrapping_add(mix(i as u64)))));
 }
@@ -146,7 +143,7 @@ mod tests {
     /// Of 300 pairs of sets of this many shingles with `shared` in common, the number with a common
     /// band.
     fn found(shingles: u64, shared: u64, one: bool) -> usize {
-        let family = seeded(128, 0);
+        let family = family(128, Ok(0)).unwrap();
         let bands = |set: &mut Vec<u64>| {
             let least = match one {
                 true => bins(&family, set),

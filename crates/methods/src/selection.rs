@@ -159,39 +159,25 @@ impl Part {
     /// Clears `keep` for the chunks that this selection does not select. Handles only selections
     /// that need no more than hashes and positions.
     fn keep(&self, chunks: &[u64], keep: &mut [bool]) {
-        match self {
-            Part::Modulo(k) => {
-                for (keep, chunk) in keep.iter_mut().zip(chunks) {
-                    *keep &= chunk.is_multiple_of(*k);
-                }
-            }
-            Part::Every(n) => {
-                for (at, keep) in keep.iter_mut().enumerate() {
-                    *keep &= at.is_multiple_of(*n);
-                }
-            }
+        let selected: Vec<bool> = match self {
+            Part::Modulo(k) => chunks.iter().map(|of| of.is_multiple_of(*k)).collect(),
+            Part::Every(n) => (0..chunks.len()).map(|at| at.is_multiple_of(*n)).collect(),
             Part::Min(n) => {
                 let mut smallest = chunks.to_vec();
                 smallest.sort_unstable();
                 smallest.dedup();
-                if let Some(most) = smallest.get(n - 1) {
-                    for (keep, chunk) in keep.iter_mut().zip(chunks) {
-                        *keep &= chunk <= most;
-                    }
-                }
+                let most = smallest.get(n - 1).copied().unwrap_or(u64::MAX);
+                chunks.iter().map(|chunk| *chunk <= most).collect()
             }
             Part::Winnowing(window) => {
                 let mut selected = vec![false; chunks.len()];
-                winnow(chunks, *window, |at| {
-                    if let Some(selected) = selected.get_mut(at) {
-                        *selected = true;
-                    }
-                });
-                for (keep, selected) in keep.iter_mut().zip(selected) {
-                    *keep &= selected;
-                }
+                winnow(chunks, *window, |at| selected[at] = true);
+                selected
             }
-            Part::Full | Part::Spex | Part::Random(_) | Part::Rare(_) | Part::Anchor(_) => {}
+            Part::Full | Part::Spex | Part::Random(_) | Part::Rare(_) | Part::Anchor(_) => return,
+        };
+        for (keep, selected) in keep.iter_mut().zip(selected) {
+            *keep &= selected;
         }
     }
 }

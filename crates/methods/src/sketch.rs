@@ -24,10 +24,12 @@ pub(super) const METHOD: Entry = Entry {
         THRESHOLD,
     ],
     build: |values| {
-        let n = functions(values.number("n", 1..=u64::from(u32::MAX))?)?;
-        let family = family(n, values)?;
+        let family = family(values.number("n", 1..=u64::from(u32::MAX))?, seed(values))?;
         let window = window(values)?;
-        let join = join_by(Measure::Of(n), values.threshold("threshold")?);
+        let join = join_by(
+            Measure::Of(family.len() as u32),
+            values.threshold("threshold")?,
+        );
         Ok(Method::plain(join, move |document, keys| {
             // A feature is the hash of a position and the minimum there.
             let fingerprints = windows(document, window);
@@ -43,27 +45,23 @@ pub(super) const SEED: &str = "seed=0: seed of the hash functions";
 /// The most hash functions of a method, because each is one more pass over all fingerprints of a
 /// document. The standard error of an estimate from 4,096 functions is at most 0.008. The method
 /// `shingles` is exact and costs less.
-pub(super) const MOST_FUNCTIONS: u32 = 4096;
+pub(super) const MOST_FUNCTIONS: u64 = 4096;
 
-/// Checks the number of hash functions.
-pub(super) fn functions(n: u64) -> Result<u32, String> {
-    let within = u32::try_from(n).ok().filter(|&n| n <= MOST_FUNCTIONS);
-    within.ok_or_else(|| {
-        format!(
+/// The value of [`SEED`].
+pub(super) fn seed(values: &Values) -> Result<u64, String> {
+    values.number("seed", 0..=u64::MAX)
+}
+
+/// One random number for each hash function of a family. Refuses more than [`MOST_FUNCTIONS`].
+pub(super) fn family(n: u64, seed: Result<u64, String>) -> Result<Vec<u64>, String> {
+    if n > MOST_FUNCTIONS {
+        return Err(format!(
             "{n} hash functions are too many, at most {MOST_FUNCTIONS} are possible: with these an estimate is \
              wrong by less than 0.01 as a rule, and the method `shingles`, which is exact, costs less"
-        )
-    })
-}
-
-/// One random number for each hash function of a family.
-pub(super) fn seeded(n: u32, seed: u64) -> Vec<u64> {
-    (0..u64::from(n)).map(|i| mix(seed ^ mix(i))).collect()
-}
-
-/// As [`seeded`], by the parameter [`SEED`].
-pub(super) fn family(n: u32, values: &Values) -> Result<Vec<u64>, String> {
-    Ok(seeded(n, values.number("seed", 0..=u64::MAX)?))
+        ));
+    }
+    let seed = seed?;
+    Ok((0..n).map(|i| mix(seed ^ mix(i))).collect())
 }
 
 /// Calls `take` with the number of each function and its minimum over the fingerprints. Without

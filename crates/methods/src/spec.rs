@@ -192,10 +192,7 @@ const LONGEST_NAME: usize = 160;
 /// and equals sign.
 pub(super) fn file_name(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '=');
-    let name: String = text
-        .chars()
-        .map(|c| if plain(c) { c } else { '_' })
-        .collect();
+    let name = text.replace(|c: char| !plain(c), "_");
     match name.get(..LONGEST_NAME) {
         Some(start) if name.len() > LONGEST_NAME => {
             format!("{start}_{}", store::digest(text.as_bytes()))

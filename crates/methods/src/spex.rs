@@ -160,7 +160,7 @@ impl Spex {
                     });
                     (chunks * copies, counted * copies)
                 };
-                texts.segment(segment, count, |_, counts| {
+                texts.segment(segment, count, |_, _, counts| {
                     let (all, some) = counts.unwrap_or_default();
                     chunks += all;
                     counted += some;
@@ -190,15 +190,11 @@ impl Spex {
                 *more = self.last.more(hash);
             }
             for (&at, more) in places.iter().zip(more) {
-                if let Some(passed) = keep.get_mut(next..at) {
-                    passed.fill(false);
-                }
+                keep[next..at].fill(false);
                 next = at + usize::from(more);
             }
         });
-        if let Some(passed) = keep.get_mut(next..) {
-            passed.fill(false);
-        }
+        keep[next..].fill(false);
     }
 }
 

@@ -51,12 +51,8 @@ pub(super) fn signature<'t>(lines: impl Iterator<Item = &'t [u8]>) -> u64 {
     for line in lines {
         hash.update(line);
     }
-    let mut first = [0; 8];
-    first
-        .iter_mut()
-        .zip(hash.finalize())
-        .for_each(|(to, from)| *to = from);
-    u64::from_be_bytes(first)
+    let first = hash.finalize().into_iter().take(8);
+    first.fold(0, |bits, byte| bits << 8 | u64::from(byte))
 }
 
 #[cfg(test)]

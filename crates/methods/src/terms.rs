@@ -259,11 +259,9 @@ impl Terms {
 
     /// The term at a place, with the line feed after it.
     fn at(&self, place: usize) -> &[u8] {
-        let Some(&(_, at)) = self.found.get(place) else {
-            return &[];
-        };
+        let (_, at) = self.found[place];
         let length = term_at(&self.text, at).len();
-        self.text.get(at..at + length + 1).unwrap_or_default()
+        &self.text[at..=at + length]
     }
 }
 

@@ -119,12 +119,13 @@ impl<'a> Texts<'a> {
     }
 
     /// Calls `make` for each text of a segment, on all threads. Then calls `each` with every
-    /// document in order, and with the result of `make` if the document is a representative.
+    /// document in order, with its number, and with the result of `make` if the document is a
+    /// representative.
     pub(super) fn segment<T: Send>(
         &self,
         segment: &SegmentEntry,
         make: impl Fn(&mut Document<'_>) -> T + Sync,
-        mut each: impl FnMut(DocumentRecord, Option<T>) -> Result<()>,
+        mut each: impl FnMut(u32, DocumentRecord, Option<T>) -> Result<()>,
     ) -> Result<()> {
         let mut records = DocumentReader::of(self.base.places(), segment)?;
         let mut texts = TextReader::of(self.base, segment)?.ok_or_else(|| no_text(self.base))?;
@@ -140,8 +141,7 @@ impl<'a> Texts<'a> {
                 let length = texts.next_length()?;
                 let length = length.ok_or_else(|| missing_text(texts.path(), at))?;
                 // A document without words has no features, so it equals no other.
-                let takes_part = self.representatives.has(at);
-                if takes_part && document.words > 0 {
+                if self.representatives.has(at) && document.words > 0 {
                     if bytes.len() as u64 + length > self.window && !waiting.is_empty() {
                         window(at, &mut waiting, &mut bytes)?;
                     }
@@ -177,7 +177,7 @@ impl<'a> Texts<'a> {
         waiting: &mut Vec<Waiting>,
         bytes: &mut Vec<u8>,
         make: &(impl Fn(&mut Document<'_>) -> T + Sync),
-        each: &mut impl FnMut(DocumentRecord, Option<T>) -> Result<()>,
+        each: &mut impl FnMut(u32, DocumentRecord, Option<T>) -> Result<()>,
     ) -> Result<()> {
         self.context.stop.check(self.stage)?;
         let next = AtomicUsize::new(0);
@@ -214,7 +214,8 @@ impl<'a> Texts<'a> {
         let mut made = made.into_iter().peekable();
         for (at, waiting) in waiting.drain(..).enumerate() {
             let of = made.next_if(|(of, _)| *of == at);
-            each(waiting.document, of.map(|(_, made)| made))?;
+            let number = (first + at) as u32;
+            each(number, waiting.document, of.map(|(_, made)| made))?;
         }
         bytes.clear();
         Ok(())

@@ -277,12 +277,8 @@ pub fn filters(base: &Workspace, scratch: &Path, context: &Context<'_>) -> Resul
 ///
 /// # Errors
 /// `BudgetTooSmall`, those of reading the texts, `Io`.
-pub fn variants(
-    base: &Workspace,
-    names: &[String],
-    scratch: &Path,
-    context: &Context<'_>,
-) -> Result<Variants> {
+pub fn variants(base: &Workspace, scratch: &Path, context: &Context<'_>) -> Result<Variants> {
+    let names = variant_names();
     let preprocessing = Preprocessing::Chowdhury(Filters::read("nosc+stem").unwrap_or_default());
     let lexicon = Arc::new(Lexicon::own(base, preprocessing, context)?);
     let methods: Vec<IMatch> = names
@@ -294,7 +290,7 @@ pub fn variants(
         .map(|method| method.signatures(lexicon.clone()))
         .collect();
     let mut all: Vec<String> = vec!["baseline".into()];
-    all.extend(names.iter().cloned());
+    all.extend(names);
     // A bit for each method, for each term of two or more documents.
     let marks: Vec<AtomicU64> = (0..lexicon.len()).map(|_| AtomicU64::new(0)).collect();
     let sign = |document: &mut Document<'_>| {
@@ -403,11 +399,8 @@ fn count<E: Send>(
         })
         .collect();
     let mut sort = Sort::scratch(&scratch.path().join("signatures"), sorting)?;
-    let mut number = 0;
     for segment in collection::segments(&base.manifest) {
-        texts.segment(segment, &sign, |record, of| {
-            let document = number;
-            number += 1;
+        texts.segment(segment, &sign, |document, record, of| {
             let copies = texts.class(document).count() as u64;
             let Some(of) = of else {
                 // An exact duplicate counts with its class; a document without words is ignored.
@@ -416,10 +409,8 @@ fn count<E: Send>(
             };
             let size = [of.terms.into(), record.words, of.bytes];
             made.all.add(copies, size);
-            for (method, signed) in (0..).zip(of.signatures) {
-                let (Some(signed), Some(counts)) = (signed, counts.get_mut(method as usize)) else {
-                    continue;
-                };
+            for ((method, signed), counts) in (0..).zip(of.signatures).zip(&mut counts) {
+                let Some(signed) = signed else { continue };
                 counts.kept.add(copies, size);
                 counts.hashed += copies * u64::from(signed.terms);
                 sort.push(Of::new(method, signed.signature, document))?;
@@ -445,13 +436,12 @@ fn count<E: Send>(
                 }
             }
             distinct.iter_mut().for_each(HashSet::clear);
-            if let Some(counts) = counts.get_mut(first.method as usize) {
-                counts.unique += 1;
-                counts.clusters += u64::from(size > 1);
-                counts.most_duplicates = counts.most_duplicates.max(size.saturating_sub(1));
-                counts.same_address += named[0];
-                counts.same_title += named[1];
-            }
+            let counts = &mut counts[first.method as usize];
+            counts.unique += 1;
+            counts.clusters += u64::from(size > 1);
+            counts.most_duplicates = counts.most_duplicates.max(size.saturating_sub(1));
+            counts.same_address += named[0];
+            counts.same_title += named[1];
             Ok(())
         },
     )?;

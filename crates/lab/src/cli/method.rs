@@ -1,10 +1,10 @@
 //! `method`: run a published method on a collection, or describe the methods.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use lookalike::report::{GraphFormat, write_graph};
+use lookalike_base::words::listed;
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::pipeline;
 use lookalike_methods::{self as methods, METHODS, Spec};
@@ -64,10 +64,6 @@ impl Command for Options {
 
 /// The list of methods, one line for each.
 fn list() -> String {
-    let mut text = String::new();
-    for entry in METHODS {
-        let _ = writeln!(text, "{:<16}{}", entry.name, entry.about);
-    }
-    text.push_str("\n`lookalike lab method NAME` describes a method and its parameters.\n");
-    text
+    let methods = listed("", METHODS, |of| format!("{:<16}{}\n", of.name, of.about));
+    methods + "\n`lookalike lab method NAME` describes a method and its parameters.\n"
 }

@@ -235,15 +235,14 @@ pub fn each_copy(
 ) -> Result<Vec<(u32, u64, f64)>> {
     let (_, lines, _) = read(base, edits, context)?;
     let similar = Similar::new(workspace, measure)?;
-    let each = lines.iter();
-    each.map(|line| {
+    let of = |line: &Copy| {
         Ok((
             line.original,
             line.edits,
             similar.of(line.original, line.copy)?,
         ))
-    })
-    .collect()
+    };
+    lines.iter().map(of).collect()
 }
 
 /// Similarity of two documents by a method.
@@ -303,11 +302,7 @@ impl Similar {
     }
 
     fn of(&self, a: u32, b: u32) -> Result<f64> {
-        let first = |document: u32| {
-            let known = (document as usize) < self.representatives.len();
-            known.then(|| self.representatives.of(document))
-        };
-        let (a, b) = (first(a).unwrap_or(a), first(b).unwrap_or(b));
+        let (a, b) = (self.representatives.of(a), self.representatives.of(b));
         if a == b {
             return Ok(1.0);
         }

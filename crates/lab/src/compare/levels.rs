@@ -93,16 +93,11 @@ pub fn at_levels(
         }
         Ok(())
     })?;
-    let mut sum = AtLevel::default();
-    let mut counts: Vec<AtLevel> = exactly
-        .iter()
-        .skip(1)
-        .rev()
-        .map(|at| {
-            lookalike_base::add!(sum, at => pairs, known);
-            sum
-        })
-        .collect();
-    counts.reverse();
+    let mut counts = exactly.split_off(1);
+    // A pair that reaches a criterion reaches those before it.
+    for n in (1..counts.len()).rev() {
+        let stricter = counts[n];
+        lookalike_base::add!(counts[n - 1], stricter => pairs, known);
+    }
     Ok(counts)
 }

@@ -51,7 +51,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use families::{Curve, Distribution, Families, FamilyRow, each_copy};
-pub use levels::{Levels, at_levels};
+pub use levels::{AtLevel, Levels, at_levels};
 pub use queries::{Labels, QueryResults, QueryRow, Sample, increases, of_method};
 pub use verdict::{CLOSE, Standing, Verdict, f1, verdicts};
 

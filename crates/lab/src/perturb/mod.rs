@@ -210,12 +210,11 @@ pub fn run(
 fn choose(survey: &Survey, config: &PerturbConfig) -> Result<Vec<u32>> {
     let documents = &survey.documents;
     let mut order: Vec<u32> = (0..documents.len() as u32).collect();
-    let surveyed = |number: u32| documents.get(number as usize);
     if let Recipe::Chowdhury(_) = config.recipe {
         // |words - total / documents|, in integers.
         let count = documents.len() as u128;
         let distance = |number: u32| {
-            let words = surveyed(number).map_or(0, |document| document.words);
+            let words = documents[number as usize].words;
             (u128::from(words) * count).abs_diff(u128::from(survey.words))
         };
         order.sort_unstable_by_key(|&number| (distance(number), number));
@@ -227,11 +226,9 @@ fn choose(survey: &Survey, config: &PerturbConfig) -> Result<Vec<u32>> {
         if wanted.is_some_and(|wanted| chosen.len() as u64 >= wanted) {
             break;
         }
-        let Some(document) = surveyed(number) else {
-            continue;
-        };
-        let (text, docno) = (document.text, document.docno);
-        if document.words > 0 && !texts.contains(&text) && !docnos.contains(&docno) {
+        let document = documents[number as usize];
+        let (words, text, docno) = (document.words, document.text, document.docno);
+        if words > 0 && !texts.contains(&text) && !docnos.contains(&docno) {
             texts.insert(text);
             docnos.insert(docno);
             chosen.push(number);
@@ -266,11 +263,9 @@ fn make(
     (fixed, total): (u64, u64),
     context: &Context<'_>,
 ) -> Result<PerturbReport> {
-    let texts: HashSet<u64> = chosen
-        .iter()
-        .filter_map(|&number| survey.documents.get(number as usize))
-        .map(|document| document.text)
-        .collect();
+    let texts = chosen.iter();
+    let texts = texts.map(|&number| survey.documents[number as usize].text);
+    let texts: HashSet<u64> = texts.collect();
     let tables = (survey.documents.len() * documents::DOCUMENT_BYTES) as u64;
     let mut output = Output::create(out, config.background())?;
     let documents = survey.documents.len() as u64;

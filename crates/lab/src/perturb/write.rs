@@ -141,15 +141,13 @@ impl Output {
     /// returns their number.
     pub(crate) fn pairs(&mut self, family: &[String], context: &Context<'_>) -> Result<u64> {
         let mut pairs = 0;
-        let mut rest = family;
-        while let Some((a, others)) = rest.split_first() {
+        for (n, a) in family.iter().enumerate() {
             context.stop.check(STAGE)?;
-            for b in others {
+            for b in &family[n + 1..] {
                 self.truth
                     .put(format!("{}\t{}\n", cell(a), cell(b)).as_bytes())?;
                 pairs += 1;
             }
-            rest = others;
         }
         Ok(pairs)
     }

@@ -11,9 +11,7 @@ pub fn formulas(rows: &[FormulaRow], width: usize) -> String {
         (a.place, a.about, names(a)) == (b.place, b.about, names(b))
     };
     for rows in rows.chunk_by(same) {
-        let Some(first) = rows.first() else {
-            continue;
-        };
+        let first = &rows[0];
         if !out.is_empty() {
             out.push('\n');
         }

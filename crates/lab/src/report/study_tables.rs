@@ -140,7 +140,7 @@ fn verified(view: &View) -> String {
     for ratio in &view.ratios {
         for (estimated, c) in view.thresholds().iter().enumerate() {
             for (actual, t) in view.thresholds().iter().enumerate() {
-                let counts = || ratio.trials.iter().map(|x| x.verified(estimated, actual));
+                let counts = || ratio.trials.iter().map(|x| x.all.counts(estimated, actual));
                 let recall = ClassSpread::of(counts().map(|c| c.recall()));
                 // The true pairs are the same in every trial.
                 let true_pairs = counts().next().map(|c| c.true_pairs());

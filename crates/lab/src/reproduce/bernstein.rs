@@ -20,15 +20,16 @@
 
 use std::collections::HashMap;
 
+use serde::Deserialize;
+
 use super::model::pairs;
 use super::published::Measured;
 use super::{Bench, Cell, cells, table};
-use crate::compare::{Levels, at_levels};
+use crate::compare::{AtLevel, Levels, at_levels};
 use crate::formulas::missed;
 use crate::perturb::{Chowdhury, Recipe};
 use crate::study::line;
 use lookalike_base::Result;
-use lookalike_base::ids::Threshold;
 use lookalike_base::measure::{Criterion, Measure};
 use lookalike_base::numbers::{count, counted, percent};
 use lookalike_base::precision::share;
@@ -37,7 +38,7 @@ use lookalike_base::words::listed;
 use lookalike_engine::collection::{Catalogue, each_document};
 use lookalike_engine::join::{List, each_pair};
 use lookalike_engine::merge::{AllPostings, PostingsEntry};
-use lookalike_methods::{DECO_THRESHOLDS, SPEX_FILE};
+use lookalike_methods::{DECO_THRESHOLDS, SPEX_FILE, deco_at};
 use lookalike_store::disk;
 use lookalike_store::workspace::Workspace;
 
@@ -95,21 +96,9 @@ impl Scored {
 
 /// A score at T1 to T5, divided by the modulo.
 fn criteria(score: usize, modulo: u64) -> Vec<Criterion> {
-    let of = |hundredths: u64| {
-        let least = hundredths.div_ceil(100 * modulo) as u32;
-        let measure = [
-            Measure::Shared(least),
-            Measure::S2,
-            Measure::S3,
-            Measure::S4,
-        ][score];
-        let threshold = match score {
-            0 => Threshold::new(1, 1)?,
-            _ => Threshold::new(hundredths, 100 * modulo)?,
-        };
-        Some(Criterion { measure, threshold })
-    };
-    DECO_THRESHOLDS[score].into_iter().filter_map(of).collect()
+    let of_table = DECO_THRESHOLDS[score].into_iter();
+    let joins = of_table.filter_map(|hundredths| deco_at(score, hundredths, modulo));
+    joins.map(|join| join.criterion()).collect()
 }
 
 /// Joins features by each score, and counts the pairs at each threshold.
@@ -117,7 +106,7 @@ fn scored(
     bench: &Bench<'_>,
     features: &Workspace,
     (name, modulo): (&str, u64),
-    mut known: impl FnMut(&Workspace, &Levels) -> Result<Vec<(u64, u64)>>,
+    mut known: impl FnMut(&Workspace, &Levels) -> Result<Vec<AtLevel>>,
 ) -> Result<Vec<Scored>> {
     let mut all = Vec::new();
     for score in 0..4 {
@@ -126,7 +115,7 @@ fn scored(
         let pairs = bench.pairs(features, &name, criteria[0])?;
         let levels = Levels::new(&pairs, criteria, &bench.context())?;
         let counts = known(&pairs, &levels)?.into_iter().enumerate();
-        all.extend(counts.map(|(threshold, (pairs, known))| Scored {
+        all.extend(counts.map(|(threshold, AtLevel { pairs, known })| Scored {
             modulo,
             score,
             threshold,
@@ -183,8 +172,7 @@ fn scores(bench: &Bench<'_>, chunks: &Workspace, made: &mut Measured) -> Result<
     let (reference, found) = bench.method(&bench.base, REFERENCE)?;
     let pairs = found.join.map_or(0, |join| join.pairs);
     let known = |pairs: &Workspace, levels: &Levels| {
-        let counts = at_levels(pairs, levels, Some(&reference), &bench.context())?;
-        Ok(counts.iter().map(|at| (at.pairs, at.known)).collect())
+        at_levels(pairs, levels, Some(&reference), &bench.context())
     };
     let mut all = scored(bench, chunks, ("bernstein", MODULO[0]), known)?;
     for modulo in MODULO.into_iter().skip(1) {
@@ -209,31 +197,23 @@ fn selection(modulo: u64) -> String {
 }
 
 /// A line of `spex.tsv`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 struct Pass {
     words: u64,
     chunks: u64,
+    #[serde(rename = "fields_one")]
     once: u64,
+    #[serde(rename = "fields_more")]
     more: u64,
 }
 
 /// The passes of a SPEX that was run.
 fn passes(workspace: &Workspace) -> Result<Vec<Pass>> {
     let bytes = disk::read_all(&workspace.directory().join(SPEX_FILE))?;
-    let text = String::from_utf8_lossy(&bytes);
-    let pass = |line: &str| {
-        let numbers: Option<Vec<u64>> = line.split('\t').map(|n| n.parse().ok()).collect();
-        match numbers?[..] {
-            [words, chunks, _, once, more] => Some(Pass {
-                words,
-                chunks,
-                once,
-                more,
-            }),
-            _ => None,
-        }
-    };
-    Ok(text.lines().filter_map(pass).collect())
+    let mut table = csv::ReaderBuilder::new();
+    let table = table.delimiter(b'\t').comment(Some(b'#'));
+    let passes = table.from_reader(&bytes[..]).into_deserialize();
+    Ok(passes.filter_map(std::result::Result::ok).collect())
 }
 
 /// A prefix of the collection.
@@ -339,12 +319,12 @@ fn table_2(bench: &Bench<'_>, made: &mut Measured) -> Result<()> {
     let reference: u64 = names.values().map(|(_, n)| n * (n - 1) / 2).sum();
     let (features, _) = bench.method(&copies.collection, "deco:selection=full")?;
     let known = |pairs: &Workspace, levels: &Levels| {
-        let mut counts = vec![(0, 0); 5];
+        let mut counts = vec![AtLevel::default(); 5];
         each_pair(pairs, List::Pairs, |pair| {
             let [a, b] = [pair.a, pair.b].map(|document| families.get(document as usize));
-            for (found, known) in counts.iter_mut().take(levels.reached(&pair)) {
-                *found += 1;
-                *known += u64::from(a == b);
+            for at in counts.iter_mut().take(levels.reached(&pair)) {
+                at.pairs += 1;
+                at.known += u64::from(a == b);
             }
             Ok(())
         })?;

@@ -386,12 +386,8 @@ fn text(base: &Workspace) -> Result<String> {
         }
     }
     bytes.truncate(TEXT_BYTES);
-    let whole = match std::str::from_utf8(&bytes) {
-        Ok(_) => bytes.len(),
-        Err(error) => error.valid_up_to(),
-    };
-    bytes.truncate(whole);
-    Ok(String::from_utf8(bytes).unwrap_or_default())
+    let whole = bytes.utf8_chunks().next();
+    Ok(whole.map_or_else(String::new, |whole| whole.valid().into()))
 }
 
 // The values of the claims. Each is a function of counts.

@@ -131,8 +131,7 @@ pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Measured) -> Result<()
     bench.note("the combinations of filters")?;
     let filters = methods::filters(&bench.base, &scratch, &context)?;
     bench.note("the variants of I-Match")?;
-    let names = methods::variant_names();
-    let variants = methods::variants(&bench.base, &names, &scratch, &context)?;
+    let variants = methods::variants(&bench.base, &scratch, &context)?;
     made.table("table-2", table_ii(&filters));
     table_ix(&variants, made);
     made.claim("special characters", special_characters(&filters));

@@ -34,7 +34,9 @@ pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Measured) -> Result<()
     let plans = plans(&view);
     made.table("table-2", table_2(bench)?);
     table!(made, "figure-1", (rank, words) in &study.sizes => *rank, *words);
-    made.table("table-3", table_3(&view));
+    let groups = study.groups.iter().enumerate();
+    let groups = groups.map(|(n, words)| (words, view.whole(Scope::Group(n))));
+    table!(made, "table-3", (words, of) in groups => words.as_str(), of.documents, of.shingles);
     section_4_4(&view, made);
     made.table("figure-2", by_threshold(&view, Metric::Precision));
     made.table("figure-3", by_threshold(&view, Metric::Recall));
@@ -113,12 +115,6 @@ fn table_2(bench: &Bench<'_>) -> Result<Rows> {
     Ok(rows!((value, here) in values => value, here))
 }
 
-fn table_3(view: &View<'_>) -> Rows {
-    let here = |n| view.whole(Scope::Group(n));
-    rows!((n, words) in view.study.groups.iter().enumerate() =>
-        words.as_str(), here(n).documents, here(n).shingles)
-}
-
 /// The n of each ratio, with the least and the greatest share of the shingles that a class takes.
 fn taken(view: &View<'_>) -> Vec<(u32, f64, f64)> {
     let all = view.whole(Scope::All).shingles;
@@ -159,15 +155,12 @@ fn by_threshold(view: &View<'_>, metric: Metric) -> Rows {
 /// Slope, slopes of the halves, explained share of the variance, and how the slopes of the halves
 /// relate.
 fn power(law: Option<PowerLaw>) -> Vec<Cell> {
-    let halves = law.as_ref().and_then(|law| law.halves);
+    let halves = law.and_then(|law| law.halves);
     let shown = halves.map_or_else(String::new, |(a, b)| {
         format!(", {a:.2} in the first half and {b:.2} in the second")
     });
     let bend = halves.map_or(1.0, |(a, b)| a / b);
-    let [slope, explained] = [
-        law.as_ref().map(|law| law.slope),
-        law.map(|law| law.explained),
-    ];
+    let (slope, explained) = law.map(|law| (law.slope, law.explained)).unzip();
     cells![slope, shown, explained, bend]
 }
 

@@ -7,6 +7,7 @@ use lookalike::report::wording::group_name;
 use lookalike_base::Result;
 use lookalike_base::ids::Threshold;
 use lookalike_base::numbers::{count, fraction};
+use lookalike_base::words::listed;
 
 /// The precisions of the verdict, in hundredths: the targets of the plans that a study runs.
 const SHOWN: [u32; 3] = [80, 90, 95];
@@ -70,11 +71,9 @@ impl Adaptive {
         }
         let defined = |at: &GroupRatios| there(at.threshold) && at.share.is_finite();
         for at in plans(view).into_iter().filter(defined) {
-            if let Some(case) = compared.cases.get_mut(at.case()) {
-                *case += 1;
-            }
-            if let Some(count) = at.dearest.and_then(|group| dearest.get_mut(group)) {
-                *count += 1;
+            compared.cases[at.case()] += 1;
+            if let Some(group) = at.dearest {
+                dearest[group] += 1;
             }
             compared.beaten += u64::from(at.least_share < at.share - ROUNDING);
             if Some(at.threshold) == usual && SHOWN.contains(&at.target) {
@@ -92,14 +91,13 @@ impl Adaptive {
         let [.., more] = self.cases;
         let mut sentences = Vec::new();
         if more > 0 {
-            let groups = self.dearest.iter();
-            let groups =
-                groups.map(|(words, n)| format!("{} words ({})", group_name(words), count(*n)));
+            let groups = listed(", ", &self.dearest, |(words, n)| {
+                format!("{} words ({})", group_name(words), count(*n))
+            });
             sentences.push(format!(
                 "It takes more where the bound of a size group decides: adaptive sampling keeps the precision \
                  in every group by itself, and one ratio for all keeps it only over all pairs. The groups \
-                 that add most shingles there: {}.",
-                groups.collect::<Vec<_>>().join(", ")
+                 that add most shingles there: {groups}."
             ));
         }
         sentences.push(format!(

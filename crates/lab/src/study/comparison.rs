@@ -66,7 +66,7 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> Result<StudyComparison> {
             share: mean(&|of| of.sizes(Scope::All).sampled) / all,
             precision: spread(Metric::Precision),
             recall: spread(Metric::Recall),
-            found: mean(&|of| of.verified(at, at).found()),
+            found: mean(&|of| of.all.at(at).found()),
             looked_up: 0.0,
             nothing_sampled: mean(&|of| of.sizes(Scope::All).nothing_sampled),
             cpu_seconds: run.map(|cost| cost.cpu_seconds),
@@ -76,14 +76,14 @@ pub fn comparison(study: &Study, cost: &StudyCost) -> Result<StudyComparison> {
         let mut lower = vec![at, at.saturating_sub(3)];
         lower.dedup();
         for from in lower.into_iter().filter(|_| n > 1) {
-            let verified = || trials.iter().map(|of| of.verified(from, at));
+            let verified = || trials.iter().map(|of| of.all.counts(from, at));
             let whole = verified().map(|counts| (counts.correct > 0).then_some(1.0));
             rows.push(Way {
                 name: format!("1/{n}, verified from {}", thresholds[from]),
                 precision: ClassSpread::of(whole).moments,
                 recall: ClassSpread::of(verified().map(|counts| counts.recall())).moments,
-                found: mean(&|of| of.verified(from, at).correct),
-                looked_up: mean(&|of| of.verified(from, at).found()),
+                found: mean(&|of| of.all.counts(from, at).correct),
+                looked_up: mean(&|of| of.all.counts(from, at).found()),
                 cpu_seconds: None,
                 ..row.clone()
             });

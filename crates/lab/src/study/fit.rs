@@ -38,11 +38,8 @@ pub fn power_law(sizes: &[(u64, u64)]) -> Option<PowerLaw> {
     let (slope, explained) = line(&points)?;
     let middle = (points.first()?.0 + points.last()?.0) / 2.0;
     let (first, second): (Vec<_>, Vec<_>) = points.iter().partition(|(x, _)| *x <= middle);
-    let halves = if first.len().min(second.len()) >= LEAST_POINTS / 2 {
-        line(&first).zip(line(&second))
-    } else {
-        None
-    };
+    let enough = first.len().min(second.len()) >= LEAST_POINTS / 2;
+    let halves = line(&first).zip(line(&second)).filter(|_| enough);
     Some(PowerLaw {
         slope,
         explained,

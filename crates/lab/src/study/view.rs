@@ -120,8 +120,9 @@ pub struct Tried<'a> {
     pub trial: &'a Trial,
     /// By scope (the groups, then all), by kind of pairs, by threshold.
     counts: Vec<[Vec<Counts>; 3]>,
-    /// All pairs of the collection.
-    all: PairTable,
+    /// All pairs of the collection. A run is verified if estimates and true values have thresholds of
+    /// their own.
+    pub(crate) all: PairTable,
 }
 
 impl Tried<'_> {
@@ -131,17 +132,7 @@ impl Tried<'_> {
             Scope::Group(group) => group,
             Scope::All => self.trial.groups.len(),
         };
-        let by_threshold = self
-            .counts
-            .get(place)
-            .and_then(|kinds| kinds.get(pairs as usize));
-        let counts = by_threshold.and_then(|counts| counts.get(threshold));
-        counts.copied().unwrap_or_default()
-    }
-
-    /// All pairs of the collection, with one threshold for estimates and another for true values.
-    pub(crate) fn verified(&self, estimated: usize, actual: usize) -> Counts {
-        self.all.counts(estimated, actual)
+        self.counts[place][pairs as usize][threshold]
     }
 
     /// The documents and shingles of a scope.
@@ -262,8 +253,7 @@ impl<'a> View<'a> {
 
     /// A threshold by its number.
     pub(crate) fn threshold(&self, number: usize) -> String {
-        let threshold = self.thresholds().get(number);
-        threshold.map_or_else(String::new, ToString::to_string)
+        self.thresholds()[number].to_string()
     }
 }
 
