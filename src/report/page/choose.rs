@@ -8,6 +8,7 @@ use lookalike_base::measure::Measure;
 use lookalike_base::memory::Memory;
 use lookalike_base::progress::Context;
 use lookalike_base::union_find::UnionFind;
+use lookalike_engine::align::Words;
 use lookalike_engine::cluster::ClusterStats;
 use lookalike_engine::collection::{self, Catalogue};
 use lookalike_engine::document::{ShownDocument, look_up};
@@ -19,7 +20,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::texts::{Known, ShownText};
+use super::texts::Known;
 use super::{MEMBERS_LISTED, PAGE_DOCUMENTS, PageConfig, STAGE, WORDS_COMPARED};
 
 /// Limit on the words of the documents whose texts a page compares in clusters, so that a page has
@@ -226,7 +227,7 @@ pub(super) fn bytes(workspace: &Workspace, measure: Measure, most: &Most) -> Res
     let pair = 8 * sum(&[size_of::<(u64, Pair)>(), size_of::<ShownPair>()]);
     let document = 2 * sum(&[
         size_of::<(u32, ShownDocument)>(),
-        size_of::<(u32, ShownText)>(),
+        size_of::<(u32, Result<Words, String>)>(),
         size_of::<(u32, Known)>(),
     ]);
     let shown = most

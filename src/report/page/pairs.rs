@@ -6,7 +6,7 @@ use super::frame::many;
 use super::markup::{Markup, html, isolated, visible};
 use super::panels::short_below;
 use super::side_by_side::{options, two_texts};
-use super::texts::{Read, ShownText};
+use super::texts::Read;
 use super::{Page, WORDS_COMPARED};
 use lookalike_base::numbers::count;
 use lookalike_engine::align::TextComparison;
@@ -137,7 +137,7 @@ pub(super) fn names(a: &ShownDocument, between: &str, b: &ShownDocument) -> Mark
 pub(super) fn why_missing(read: &Read, pair: [&ShownDocument; 2]) -> Markup {
     html! {
         @for document in pair {
-            @if let Some(ShownText::Missing(problem)) = read.texts.get(&document.place.number) {
+            @if let Some(Err(problem)) = read.texts.get(&document.place.number) {
                 p.note {
                     "The text of " (isolated(&document.docno)) " is not shown: " (visible(problem)) "."
                 }

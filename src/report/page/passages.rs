@@ -11,7 +11,7 @@ use super::markup::{Markup, begin, end, html, isolated, visible};
 use super::pairs::{headings, names, why_missing};
 use super::panels::{headline, table};
 use super::side_by_side::{block, options};
-use super::texts::{self, Read, ShownText};
+use super::texts::{self, Read};
 use super::{FIXED_BYTES, PageConfig, PageStats, STAGE, WORDS_COMPARED};
 use crate::report::answer::each_length;
 use lookalike_base::Result;
@@ -286,7 +286,7 @@ impl Page<'_> {
     /// The first words of a place.
     fn excerpt(&self, place: &SharedPlace) -> Markup {
         let text = match self.read.texts.get(&place.document) {
-            Some(ShownText::Found(text)) if place.begin < text.spans.len() => text,
+            Some(Ok(text)) if place.begin < text.spans.len() => text,
             _ => return html! { "its text is not available" },
         };
         let end = place.end.min(place.begin + EXCERPT).min(text.spans.len());
