@@ -268,7 +268,9 @@ fn json(report: &impl serde::Serialize) -> Result<String, Error> {
 /// Escapes DEL, the control characters above it and deceptive characters in JSON strings. JSON
 /// allows them unescaped, but some terminals obey them.
 fn plain_json(text: &str) -> String {
-    escaped_json(text, |c| matches!(c, '\u{7f}'..='\u{9f}') || is_deceptive(c))
+    escaped_json(text, |c| {
+        matches!(c, '\u{7f}'..='\u{9f}') || is_deceptive(c)
+    })
 }
 
 /// Prints an error, its causes and its remedy. The first words have the colours of errors in the

@@ -91,6 +91,7 @@ use std::path::Path;
 use super::wording::Wording;
 use choose::{Chosen, ShownPair};
 pub(crate) use contamination::contamination;
+use documents::PageDocuments;
 pub use documents::Replay;
 use frame::{Frame, Sheet};
 use markup::{Markup, html};
@@ -252,7 +253,7 @@ pub fn write(
         wording: &Wording::of(&summary).ok_or(missing)?,
         listed: choose::pairs_listed(workspace),
         chosen: &chosen,
-        read: &read,
+        documents: PageDocuments::of(&chosen.documents, &read, config),
         texts: Texts::Here(&texts),
     };
     let written = page.write(workspace, output, context)?;
@@ -315,7 +316,7 @@ struct Page<'p> {
     /// Whether pairs are listed.
     listed: bool,
     chosen: &'p Chosen,
-    read: &'p Read,
+    documents: PageDocuments<'p>,
     texts: Texts<'p>,
 }
 

@@ -8,8 +8,8 @@ use super::markup::{Markup, html, isolated};
 use super::panels::table;
 use super::texts::{self, Read};
 use super::{
-    FIXED_BYTES, MEMBERS_LISTED, Page, PageConfig, PageStats, STAGE, Texts, documents, finished,
-    found,
+    FIXED_BYTES, MEMBERS_LISTED, Page, PageConfig, PageDocuments, PageStats, STAGE, Texts,
+    documents, finished, found,
 };
 use crate::report::wording::Wording;
 use lookalike_base::Result;
@@ -350,7 +350,7 @@ impl Sheets<'_> {
             wording: self.wording,
             listed: choose::pairs_listed(self.workspace),
             chosen,
-            read,
+            documents: PageDocuments::of(&chosen.documents, read, self.config),
             texts: Texts::There(&self.texts.of),
         }
     }
