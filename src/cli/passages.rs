@@ -306,10 +306,8 @@ impl Command for Options {
             },
             page: self.report == Some(None),
         };
-        let done = task.run(context).map_err(|error| match task.work {
-            Some(work) => error.named_by("work", work),
-            None => error,
-        })?;
+        let done = task.run(context);
+        let done = done.map_err(|error| error.named_by("work", task.work))?;
         let directory = &done.directory;
         out.result(&done, || {
             let mut text = table(&done.found, &task.passages, removal.remove, directory);
@@ -349,10 +347,7 @@ impl Command for Options {
         if let Some(page) = &self.report {
             let (page, config) = (page.as_deref(), PageConfig::default());
             let written = write_page(directory, &config, page, out, context);
-            written.map_err(|error| match page {
-                Some(page) => error.named_by("report", page),
-                None => error,
-            })?;
+            written.map_err(|error| error.named_by("report", page))?;
         }
         unread::warn(&pipeline::open_shared(directory, context)?, 0, context)
     }
