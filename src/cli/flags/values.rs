@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use lookalike_base::ids::Threshold;
+use lookalike_base::words::listed;
 use lookalike_engine::sample::Sampling;
 use lookalike_tasks::plan::Ratio;
 
@@ -74,8 +75,7 @@ impl<T: FromStr> FromStr for List<T> {
 
 impl<T: fmt::Display> fmt::Display for List<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let values: Vec<String> = self.0.iter().map(T::to_string).collect();
-        f.write_str(&values.join(","))
+        f.write_str(&listed(",", &self.0, T::to_string))
     }
 }
 
