@@ -313,8 +313,7 @@ impl<'w> Survey<'w> {
         let mut random = Least::new(config.pairs.saturating_mul(2));
         let mut below = Least::new(config.pairs);
         let mut histogram = [0; HUNDREDTHS];
-        let entry = workspace.manifest.get::<PairsEntry>();
-        let measure = entry.map_or(Measure::default(), |pairs| pairs.config.measure);
+        let measure = workspace.record::<PairsEntry>("join")?.config.measure;
         let mut n = 0u64;
         let value = |pair: Pair, (a, b): (u32, u32)| {
             measure.value(pair.amount(measure), a.into(), b.into())
@@ -413,10 +412,11 @@ impl<'w> Survey<'w> {
 
     /// Fills in the links of each cluster, and those of members and representative that are listed.
     fn link(&mut self, clusters: &mut [ShownCluster]) -> Result<()> {
-        let Some(entry) = self.workspace.manifest.get::<PairsEntry>() else {
-            return Ok(());
-        };
-        let criterion = entry.config.criterion();
+        let criterion = self
+            .workspace
+            .record::<PairsEntry>("join")?
+            .config
+            .criterion();
         let listed = pairs_listed(self.workspace);
         let by_root = by_root(clusters);
         let trees = UnionFind::new(Catalogue::stats(self.workspace)?.documents as u32);
