@@ -249,14 +249,12 @@ pub(super) fn bytes(workspace: &Workspace, measure: Measure, most: &Most) -> Res
     Ok(sum.min(1 << 60))
 }
 
-/// Pairs that were chosen, and the clusters by size.
+/// Pairs that were chosen, and the sets of documents that they link.
 pub(super) struct Survey<'w> {
     workspace: &'w Workspace,
     context: &'w Context<'w>,
     sets: UnionFind,
     sampled: Sampled,
-    /// The largest first.
-    pub ranked: Vec<Rank>,
     pairs: ChosenPairs,
     histogram: [u64; HUNDREDTHS],
 }
@@ -290,20 +288,19 @@ pub(super) fn choose(
     context: &Context<'_>,
 ) -> Result<Chosen> {
     let least = Some(config.clusters);
-    let mut survey = Survey::new(workspace, config, least, memory, context)?;
-    let all = std::mem::take(&mut survey.ranked);
+    let (mut survey, all) = Survey::new(workspace, config, least, memory, context)?;
     survey.gather(&all, true, memory)
 }
 
 impl<'w> Survey<'w> {
-    /// Reads the pairs once, and finds the clusters.
+    /// Reads the pairs once, and finds the clusters, the largest first.
     pub(super) fn new(
         workspace: &'w Workspace,
         config: &PageConfig,
         least: Option<usize>,
         memory: &mut Memory,
         context: &'w Context<'w>,
-    ) -> Result<Survey<'w>> {
+    ) -> Result<(Survey<'w>, Vec<Rank>)> {
         let documents = Catalogue::stats(workspace)?.documents as u32;
         let first = collection::against(&workspace.manifest).documents;
         let listed = pairs_listed(workspace);
@@ -361,15 +358,16 @@ impl<'w> Survey<'w> {
         for (document, equal) in (0..).zip(representatives.iter()) {
             sets.union(equal, document);
         }
-        Ok(Survey {
+        let ranked = largest(&sets, first..documents, least);
+        let survey = Survey {
             workspace,
             context,
-            ranked: largest(&sets, first..documents, least),
             sets,
             sampled,
             pairs,
             histogram,
-        })
+        };
+        Ok((survey, ranked))
     }
 
     /// Gathers the members of some clusters and the data of their documents, and also of the chosen

@@ -92,9 +92,8 @@ fn write(
         format!("pages of {documents} in clusters")
     };
     memory.check(what)?;
-    let mut survey = Survey::new(workspace, config, None, &mut memory, context)?;
+    let (mut survey, ranked) = Survey::new(workspace, config, None, &mut memory, context)?;
     memory.check(what)?;
-    let ranked = std::mem::take(&mut survey.ranked);
     let parts = parts(&ranked);
     context.start(STAGE, Unit::Count("pages"), Some(parts.len() as u64 + 1));
 
