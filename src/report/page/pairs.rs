@@ -5,7 +5,7 @@ use super::documents::PageDocuments;
 use super::frame::many;
 use super::markup::{Markup, html, isolated, visible};
 use super::panels::short_below;
-use super::side_by_side::{options, two_texts};
+use super::side_by_side::{CONTEXT, block, options, strip};
 use super::{Page, WORDS_COMPARED};
 use lookalike_base::numbers::count;
 use lookalike_engine::align::TextComparison;
@@ -149,8 +149,10 @@ pub(super) fn both_texts(documents: PageDocuments<'_>, pair: [&ShownDocument; 2]
     let Some([first, second]) = documents.read.both(pair) else {
         return why_missing(documents, pair);
     };
+    let comparison = TextComparison::new(first, second).of_whole_words();
     html! {
-        (two_texts(&TextComparison::new(first, second).of_whole_words()))
+        (strip(&comparison))
+        @for piece in comparison.blocks(Some(CONTEXT)) { (block(&comparison, &piece)) }
         @if first.cut || second.cut {
             p.note {
                 "Only the beginnings of these texts are compared here: at most "
