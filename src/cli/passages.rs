@@ -299,7 +299,7 @@ impl Command for Options {
             }),
             removed: removal.removed.as_deref(),
             passages: config,
-            exclude_text: match flags.excluded() {
+            exclude_text: match &flags.exclude_text[..] {
                 [] => None,
                 [none] if none.as_os_str() == "none" => Some(&[]),
                 files => Some(files),
@@ -384,7 +384,7 @@ impl Options {
             of: flags.of.unwrap_or(before.of),
             units,
             condition: self.collection.condition.clone().or(before.condition),
-            excluded: (before.excluded).filter(|_| self.collection.excluded().is_empty()),
+            excluded: (before.excluded).filter(|_| self.collection.exclude_text.is_empty()),
             matches,
             boilerplate,
             results: self.results.unwrap_or(before.results),

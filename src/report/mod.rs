@@ -7,7 +7,6 @@
 //! computed twice. The laboratory makes its tables and pages of the parts here.
 
 mod answer;
-#[doc(hidden)]
 mod dedup;
 mod graph;
 mod ledger;

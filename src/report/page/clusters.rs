@@ -26,7 +26,7 @@ pub(super) fn head(page: &Page<'_>) -> Markup {
             p {
                 "A cluster is a chain: each member reaches the threshold with some other member, but its "
                 (noun) " to the first member, the representative, may be below it"
-                @if page.wording.is_limited() {
+                @if page.wording.condition.is_some() {
                     ", or the condition leaves that pair out, which has no score then"
                 }
                 ". All clusters are in "
@@ -215,7 +215,7 @@ pub(super) fn data(page: &Page<'_>, sheet: &mut Sheet) -> Result<()> {
     let head = json!({
         "noun": page.wording.noun(),
         "below": if page.listed { page.wording.unlisted() } else { "not listed".into() },
-        "replay": page.config.replay.as_ref().map(|replay| replay.template()),
+        "replay": page.config.replay.as_ref().map(|replay| &replay.0),
         "names": names,
         "directory": page.config.directory,
         "whole": matches!(page.wording.measure, Measure::Shared(_)),

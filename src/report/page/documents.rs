@@ -16,7 +16,7 @@ use lookalike_store::workspace::{InputList, Workspace};
 
 /// Where captures are replayed: an address with `{url}` and `{timestamp}` in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Replay(String);
+pub struct Replay(pub(super) String);
 
 impl std::str::FromStr for Replay {
     type Err = Error;
@@ -47,11 +47,6 @@ impl Replay {
         let timestamp = digits.get(..14)?;
         let filled = self.0.replace("{timestamp}", timestamp);
         Some(filled.replace("{url}", url))
-    }
-
-    /// The template.
-    pub(super) fn template(&self) -> &str {
-        &self.0
     }
 }
 
