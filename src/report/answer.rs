@@ -325,17 +325,10 @@ fn advised(list: &Path) -> Option<String> {
     let lines = BufReader::with_capacity(disk::READ_BUFFER, disk::open(list).ok()?.take(MOST_READ));
     lines.lines().map_while(io::Result::ok).find_map(|line| {
         let line = Some(line).filter(|line| line.contains(reason))?;
-        let line: Line = serde_json::from_str(&line).ok()?;
-        let (_, flags) = line.detail.rsplit_once("use --")?;
-        (line.reason == reason).then(|| format!("--{}", visible(flags)))
+        let line: serde_json::Value = serde_json::from_str(&line).ok()?;
+        let (_, flags) = line["detail"].as_str()?.rsplit_once("use --")?;
+        (line["reason"] == reason).then(|| format!("--{}", visible(flags)))
     })
-}
-
-/// A line of `rejects.jsonl`.
-#[derive(serde::Deserialize)]
-struct Line {
-    reason: String,
-    detail: String,
 }
 
 /// The command that the situation suggests.
