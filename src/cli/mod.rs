@@ -168,14 +168,13 @@ pub fn execute(
 /// Runs a command. The library turns a panic of a worker thread into an error, and this does so
 /// with one of this thread.
 fn caught<P: Program>(arguments: &Arguments<P>, host: &dyn Host) -> Result<ExitCode, Error> {
-    arguments
-        .addresses
-        .iter()
-        .try_for_each(|path| check_secret(path))?;
-    if let Some(path) = &arguments.remote {
+    let addresses = || arguments.addresses.iter();
+    addresses().try_for_each(|(path, _)| check_secret(path))?;
+    for (path, _) in addresses().filter(|(_, possible)| !possible) {
         refuse_remote(path)?;
     }
-    let stores = arguments.stores.allowed(&arguments.addresses)?;
+    let stores = addresses().map(|(path, _)| path.clone());
+    let stores = arguments.stores.allowed(stores.collect())?;
     let main = || {
         remote::begin(!stores.is_empty());
         // Commands without `--memory` need a bound as well.
