@@ -20,7 +20,7 @@ pub(super) struct Wording<'a> {
     pub measure: Measure,
     pub threshold: Threshold,
     /// The condition that limits the pairs, also those of equal documents.
-    pub condition: Option<&'a Condition>,
+    pub(super) condition: Option<&'a Condition>,
 }
 
 impl<'a> Wording<'a> {

@@ -533,7 +533,7 @@ pub struct CollectionFlags {
     ///
     /// Example: --exclude-text template.txt
     #[arg(long, value_name = "FILE", help_heading = "Shingles")]
-    pub exclude_text: Vec<PathBuf>,
+    pub(crate) exclude_text: Vec<PathBuf>,
     /// Lower bounds, in words, of the size groups after the first
     ///
     /// Documents are counted, sampled and evaluated by size group. The default is the 11 groups of

@@ -79,13 +79,13 @@ pub(super) fn named(document: &ShownDocument) -> Markup {
 #[derive(Clone, Copy)]
 pub(super) struct PageDocuments<'p> {
     named: &'p HashMap<u32, ShownDocument>,
-    pub read: &'p Read,
-    pub replay: Option<&'p Replay>,
+    pub(super) read: &'p Read,
+    pub(super) replay: Option<&'p Replay>,
 }
 
 impl<'p> PageDocuments<'p> {
     /// The documents with these names, of a page that looks like this.
-    pub fn of(
+    pub(super) fn of(
         named: &'p HashMap<u32, ShownDocument>,
         read: &'p Read,
         look: &'p PageConfig,
@@ -99,17 +99,17 @@ impl<'p> PageDocuments<'p> {
     }
 
     /// The names of a document.
-    pub fn get(self, number: u32) -> Option<&'p ShownDocument> {
+    pub(super) fn get(self, number: u32) -> Option<&'p ShownDocument> {
         self.named.get(&number)
     }
 
     /// The names of two documents.
-    pub fn both(self, [a, b]: [u32; 2]) -> Option<[&'p ShownDocument; 2]> {
+    pub(super) fn both(self, [a, b]: [u32; 2]) -> Option<[&'p ShownDocument; 2]> {
         Some([self.get(a)?, self.get(b)?])
     }
 
     /// The date for readers: `2004-01-31 12:00:00`.
-    pub fn date(self, document: &ShownDocument) -> Option<String> {
+    pub(super) fn date(self, document: &ShownDocument) -> Option<String> {
         let known = self.read.known.get(&document.place.number)?;
         let date = known.date.as_deref()?;
         let whole = date.len() == "2004-01-31T12:00:00Z".len() && date.ends_with('Z');
@@ -120,7 +120,7 @@ impl<'p> PageDocuments<'p> {
     }
 
     /// The address, and a link to the capture.
-    pub fn address(self, document: &ShownDocument) -> Markup {
+    pub(super) fn address(self, document: &ShownDocument) -> Markup {
         let url = document.url.as_deref().unwrap_or_default();
         let known = self.read.known.get(&document.place.number);
         let date = known.and_then(|known| known.date.as_deref());
@@ -132,7 +132,7 @@ impl<'p> PageDocuments<'p> {
     }
 
     /// The identity of one of the two documents of a pair.
-    pub fn heading(self, document: &ShownDocument) -> Markup {
+    pub(super) fn heading(self, document: &ShownDocument) -> Markup {
         html! {
             div {
                 p { strong { (isolated(&document.docno)) } }
