@@ -66,12 +66,9 @@ pub struct Arguments<P: Program> {
     pub stores: StoreFlags,
     #[arg(skip)]
     pub setup: Setup,
-    /// The first path that is an address and cannot be one.
+    /// The arguments that are addresses, and whether they can be.
     #[arg(skip)]
-    pub remote: Option<PathBuf>,
-    /// The arguments that are addresses.
-    #[arg(skip)]
-    pub addresses: Vec<PathBuf>,
+    pub addresses: Vec<(PathBuf, bool)>,
     /// A line for each name of the version before.
     #[arg(skip)]
     pub renamed: Vec<String>,
@@ -175,7 +172,7 @@ impl<P: Program> Arguments<P> {
             named.push(name);
         }
         read.setup = Setup::of(chosen, given);
-        (read.remote, read.addresses) = addresses(chosen, given, &named.join(" "));
+        read.addresses = addresses(chosen, given, &named.join(" "));
         read.renamed = renamed;
         Ok(read)
     }
@@ -199,14 +196,13 @@ const WRITTEN: [(&str, &[&str]); 6] = [
     ("tasks finish", &["output"]),
 ];
 
-/// The first path among the arguments of a command that is an address where none is possible; and
-/// all that are addresses.
+/// The paths among the arguments of a command that are addresses, and whether one is possible there.
 fn addresses(
     command: &clap::Command,
     matches: &clap::ArgMatches,
     named: &str,
-) -> (Option<PathBuf>, Vec<PathBuf>) {
-    let (mut wrong, mut all) = (None, Vec::new());
+) -> Vec<(PathBuf, bool)> {
+    let mut all = Vec::new();
     let written = WRITTEN.iter().filter(|(of, _)| *of == named);
     let written: Vec<&str> = written.flat_map(|(_, ids)| *ids).copied().collect();
     let is_path = |of: &&clap::Arg| of.get_value_parser().type_id() == TypeId::of::<PathBuf>();
@@ -215,16 +211,12 @@ fn addresses(
         for path in matches.get_raw(id).into_iter().flatten().map(PathBuf::from) {
             let possible = READ.contains(&id) || written.contains(&id);
             let is_address = possible && remote::is_address(&path);
-            if !is_address && refuse_remote(&path).is_ok() {
-                continue;
+            if is_address || refuse_remote(&path).is_err() {
+                all.push((path, is_address));
             }
-            if !is_address && wrong.is_none() {
-                wrong = Some(path.clone());
-            }
-            all.push(path);
         }
     }
-    (wrong, all)
+    all
 }
 
 /// Flags of other programs, and the flags that do what they mean.

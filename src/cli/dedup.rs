@@ -316,7 +316,7 @@ impl Command for Options {
                     strict: flags.strict,
                 };
                 dedup::search(&search, &work, &config, outputs, context)
-                    .map_err(|error| error.named_by("work", &work))?
+                    .map_err(|error| error.named_by("work", Some(&work)))?
             }
         };
         if workspace.manifest.base.is_some() && !self.choice.keep.is_empty() {

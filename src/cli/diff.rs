@@ -11,7 +11,7 @@ use lookalike_engine::document::{self, CompareConfig, Compared};
 use lookalike_engine::outputs::{self, Home};
 use lookalike_tasks::passages::PassagesConfig;
 
-use crate::report::{terminal, write_diff};
+use crate::report::{page, terminal};
 use clap::{Args, ValueEnum};
 use lookalike_engine::table::Table;
 use lookalike_store::json;
@@ -262,7 +262,7 @@ impl Command for Options {
         }
         if let Some(output) = &self.output {
             let passages = document::passages(texts?, &config);
-            write_diff(&mut workspace, &both, &passages, around, output)?;
+            page::diff::write(&mut workspace, &both, &passages, around, output)?;
             let page = format!("page in {}\n", output.display());
             return out.say(&page);
         }

@@ -39,7 +39,6 @@ mod tasks;
 mod topics;
 
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -53,6 +52,7 @@ use lookalike_store::json::pretty;
 use lookalike_store::workspace::{check_secret, missing, refuse_remote};
 use lookalike_store::{disk, remote};
 
+use crate::report::page::markup::escaped_json;
 use arguments::Arguments;
 use context::Process;
 
@@ -168,14 +168,13 @@ pub fn execute(
 /// Runs a command. The library turns a panic of a worker thread into an error, and this does so
 /// with one of this thread.
 fn caught<P: Program>(arguments: &Arguments<P>, host: &dyn Host) -> Result<ExitCode, Error> {
-    arguments
-        .addresses
-        .iter()
-        .try_for_each(|path| check_secret(path))?;
-    if let Some(path) = &arguments.remote {
+    let addresses = || arguments.addresses.iter();
+    addresses().try_for_each(|(path, _)| check_secret(path))?;
+    for (path, _) in addresses().filter(|(_, possible)| !possible) {
         refuse_remote(path)?;
     }
-    let stores = arguments.stores.allowed(&arguments.addresses)?;
+    let stores = addresses().map(|(path, _)| path.clone());
+    let stores = arguments.stores.allowed(stores.collect())?;
     let main = || {
         remote::begin(!stores.is_empty());
         // Commands without `--memory` need a bound as well.
@@ -268,17 +267,9 @@ fn json(report: &impl serde::Serialize) -> Result<String, Error> {
 /// Escapes DEL, the control characters above it and deceptive characters in JSON strings. JSON
 /// allows them unescaped, but some terminals obey them.
 fn plain_json(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        if matches!(character, '\u{7f}'..='\u{9f}') || is_deceptive(character) {
-            for unit in character.encode_utf16(&mut [0; 2]) {
-                let _ = write!(out, "\\u{unit:04x}");
-            }
-        } else {
-            out.push(character);
-        }
-    }
-    out
+    escaped_json(text, |c| {
+        matches!(c, '\u{7f}'..='\u{9f}') || is_deceptive(c)
+    })
 }
 
 /// Prints an error, its causes and its remedy. The first words have the colours of errors in the

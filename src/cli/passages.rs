@@ -300,17 +300,15 @@ impl Command for Options {
             }),
             removed: removal.removed.as_deref(),
             passages: config,
-            exclude_text: match flags.excluded() {
+            exclude_text: match &flags.exclude_text[..] {
                 [] => None,
                 [none] if none.as_os_str() == "none" => Some(&[]),
                 files => Some(files),
             },
             page: self.report == Some(None),
         };
-        let done = task.run(context).map_err(|error| match task.work {
-            Some(work) => error.named_by("work", work),
-            None => error,
-        })?;
+        let done = task.run(context);
+        let done = done.map_err(|error| error.named_by("work", task.work))?;
         let directory = &done.directory;
         out.result(&done, || {
             let mut text = table(&done.found, &task.passages, removal.remove, directory);
@@ -355,10 +353,7 @@ impl Command for Options {
         if let Some(page) = &self.report {
             let (page, config) = (page.as_deref(), PageConfig::default());
             let written = write_page(directory, &config, page, out, context);
-            written.map_err(|error| match page {
-                Some(page) => error.named_by("report", page),
-                None => error,
-            })?;
+            written.map_err(|error| error.named_by("report", page))?;
         }
         unread::warn(&pipeline::open_shared(directory, context)?, 0, context)
     }
@@ -395,7 +390,7 @@ impl Options {
             of: flags.of.unwrap_or(before.of),
             units,
             condition: self.collection.condition.clone().or(before.condition),
-            excluded: (before.excluded).filter(|_| self.collection.excluded().is_empty()),
+            excluded: (before.excluded).filter(|_| self.collection.exclude_text.is_empty()),
             matches,
             boilerplate,
             results: self.results.unwrap_or(before.results),

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ColorChoice};
 
 use super::command::Out;
 use super::context::Host;
@@ -16,17 +16,6 @@ use lookalike_store::disk;
 /// The most columns: a wider screen is not easier to read.
 const MOST_WIDTH: usize = 1000;
 
-/// When to use colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Colour {
-    // On a terminal, unless NO_COLOR is set.
-    Auto,
-    // In any case.
-    Always,
-    // In no case.
-    Never,
-}
-
 /// Flags for results that people read on a terminal.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Display")]
@@ -37,7 +26,7 @@ pub(crate) struct ScreenFlags {
     ///
     /// Example: --color never
     #[arg(long, value_name = "WHEN", default_value = "auto")]
-    color: Colour,
+    color: ColorChoice,
     /// Do not send long results to a pager
     ///
     /// On a terminal, results go through $PAGER, or `less` if it is not set.
@@ -56,9 +45,9 @@ impl ScreenFlags {
         let width = width.map(|width| width as usize).or(columns);
         Screen {
             colour: match self.color {
-                Colour::Always => true,
-                Colour::Never => false,
-                Colour::Auto => columns.is_some() && !dumb && !set("NO_COLOR"),
+                ColorChoice::Always => true,
+                ColorChoice::Never => false,
+                ColorChoice::Auto => columns.is_some() && !dumb && !set("NO_COLOR"),
             },
             width: width.unwrap_or(WIDTH).min(MOST_WIDTH),
         }

@@ -237,20 +237,11 @@ pub(super) fn not_used(collection: &Workspace, directory: &Path, out: &mut Strin
     let expected = |reason: &String| expected.contains(&reason.as_str());
     sorted.sort_by_key(|&(reason, n)| (expected(reason), std::cmp::Reverse(*n), reason));
     let all = reasons.values().sum();
-    let shown = sorted.iter().take(MOST_REASONS);
-    let mut shown: Vec<String> = shown
-        .map(|(reason, n)| format!("{reason} {}", count(**n)))
-        .collect();
-    let rest: u64 = sorted.iter().skip(MOST_REASONS).map(|(_, n)| **n).sum();
-    if rest > 0 {
-        shown.push(format!("other reasons {}", count(rest)));
-    }
-    let _ = write!(
-        out,
-        "Not used: {} ({}).",
-        counted(all, "record"),
-        shown.join(", ")
-    );
+    let others = "other reasons".to_string();
+    let rest = sorted.iter().skip(MOST_REASONS).map(|(_, n)| **n).sum();
+    let rest = (rest > 0).then_some((&others, &rest));
+    let shown = numbered(sorted.into_iter().take(MOST_REASONS).chain(rest));
+    let _ = write!(out, "Not used: {} ({shown}).", counted(all, "record"));
     let list = directory.join("rejects.jsonl");
     if disk::exists(&list)? {
         let each = if all == 1 { "it" } else { "each" };
@@ -333,17 +324,10 @@ fn advised(list: &Path) -> Option<String> {
     let lines = BufReader::with_capacity(disk::READ_BUFFER, disk::open(list).ok()?.take(MOST_READ));
     lines.lines().map_while(io::Result::ok).find_map(|line| {
         let line = Some(line).filter(|line| line.contains(reason))?;
-        let line: Line = serde_json::from_str(&line).ok()?;
-        let (_, flags) = line.detail.rsplit_once("use --")?;
-        (line.reason == reason).then(|| format!("--{}", visible(flags)))
+        let line: serde_json::Value = serde_json::from_str(&line).ok()?;
+        let (_, flags) = line["detail"].as_str()?.rsplit_once("use --")?;
+        (line["reason"] == reason).then(|| format!("--{}", visible(flags)))
     })
-}
-
-/// A line of `rejects.jsonl`.
-#[derive(serde::Deserialize)]
-struct Line {
-    reason: String,
-    detail: String,
 }
 
 /// The command that the situation suggests.

@@ -365,6 +365,8 @@ pub(crate) fn rejected_by_file(workspace: &Workspace) -> Result<String> {
 }
 
 /// Numbers by name: `no text field 3, too large 1`.
-pub(super) fn numbered(counts: &BTreeMap<impl Display, u64>) -> String {
+pub(super) fn numbered<'c>(
+    counts: impl IntoIterator<Item = (&'c (impl Display + 'c), &'c u64)>,
+) -> String {
     listed(", ", counts, |(name, n)| format!("{name} {}", count(*n)))
 }

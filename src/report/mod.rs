@@ -7,7 +7,6 @@
 //! computed twice. The laboratory makes its tables and pages of the parts here.
 
 mod answer;
-#[doc(hidden)]
 mod dedup;
 mod graph;
 mod ledger;
@@ -30,5 +29,5 @@ pub use ledger::{cost_rows, ledger, ledger_rows};
 pub(crate) use ledger::{explained, rejected_by_file};
 pub use plan::plan;
 pub(crate) use records::{records, write_records};
-pub(crate) use write::{changes, write_diff, write_versions};
+pub(crate) use write::{changes, write_versions};
 pub use write::{place_audit, write_audit, write_page};

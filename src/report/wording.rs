@@ -19,7 +19,8 @@ pub(super) struct Wording<'a> {
     pub method: Option<&'a str>,
     pub measure: Measure,
     pub threshold: Threshold,
-    condition: Option<&'a Condition>,
+    /// The condition that limits the pairs, also those of equal documents.
+    pub(super) condition: Option<&'a Condition>,
 }
 
 impl<'a> Wording<'a> {
@@ -111,11 +112,6 @@ impl<'a> Wording<'a> {
         }
     }
 
-    /// Whether a condition limits the pairs, also those of equal documents.
-    pub fn is_limited(&self) -> bool {
-        self.condition.is_some()
-    }
-
     /// The condition of listed pairs, after the noun: ` for which a.source != b.source`.
     pub fn limit(&self) -> String {
         let text = self
@@ -128,7 +124,7 @@ impl<'a> Wording<'a> {
 
     /// The score of two documents that make no listed pair.
     pub fn unlisted(&self) -> String {
-        match self.is_limited() {
+        match self.condition.is_some() {
             true => "no pair".into(),
             false => self.below(),
         }

@@ -9,7 +9,6 @@ use super::page::{self, PageConfig, PageStats};
 use super::terminal::tabled;
 use lookalike_base::progress::Context;
 use lookalike_base::{Error, Result};
-use lookalike_engine::document::{Both, Passages};
 use lookalike_engine::outputs::{self, Home};
 use lookalike_engine::{cluster, pipeline};
 use lookalike_store::workspace::{self, Workspace};
@@ -138,22 +137,6 @@ fn audit_page(kept: &Path) -> PathBuf {
     let mut name = kept.into_os_string();
     name.push(".report.html");
     name.into()
-}
-
-/// Writes the page of a comparison of two documents.
-pub(crate) fn write_diff(
-    workspace: &mut Workspace,
-    both: &Both,
-    passages: &Passages,
-    context: Option<usize>,
-    output: &Path,
-) -> Result<()> {
-    workspace.write_file(output, |workspace| {
-        let words = [both.a.words(workspace)?, both.b.words(workspace)?];
-        let program = &workspace.manifest.program;
-        let written = page::diff::write(both, words, passages, context, program, output)?;
-        Ok((written, ()))
-    })
 }
 
 /// Writes the versions to files, whose names decide the form: `.html` a page with at most `look.pairs`

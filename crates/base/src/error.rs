@@ -424,11 +424,11 @@ impl Error {
     }
 
     /// If this is about a directory that `-o` usually names, and that another flag named, it says
-    /// so.
-    pub fn named_by(mut self, flag: &'static str, directory: &Path) -> Error {
+    /// so. `directory` is the value of that flag, if it was given.
+    pub fn named_by(mut self, flag: &'static str, directory: Option<&Path>) -> Error {
         if let Error::BadParameter { name, given, .. } = &mut self
             && *name == "output"
-            && *given == directory.display().to_string()
+            && directory.is_some_and(|directory| *given == directory.display().to_string())
         {
             *name = flag;
         }

@@ -533,7 +533,7 @@ pub struct CollectionFlags {
     ///
     /// Example: --exclude-text template.txt
     #[arg(long, value_name = "FILE", help_heading = "Shingles")]
-    exclude_text: Vec<PathBuf>,
+    pub(crate) exclude_text: Vec<PathBuf>,
     /// Lower bounds, in words, of the size groups after the first
     ///
     /// Documents are counted, sampled and evaluated by size group. The default is the 11 groups of
@@ -571,11 +571,6 @@ impl CollectionFlags {
             need_documents: !self.allow_empty,
             skip_unreadable: self.skip_unreadable,
         }
-    }
-
-    /// The files of --exclude-text.
-    pub fn excluded(&self) -> &[PathBuf] {
-        &self.exclude_text
     }
 
     /// The parameters in the form that the library takes, with the shingles of the texts that are

@@ -55,8 +55,7 @@ impl StoreFlags {
     ///
     /// # Errors
     /// `BadParameter` for one that is not an address.
-    pub(crate) fn allowed(&self, arguments: &[PathBuf]) -> Result<Vec<PathBuf>> {
-        let mut all = arguments.to_vec();
+    pub(crate) fn allowed(&self, mut all: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
         let more = std::env::var(ALLOW).unwrap_or_default();
         let more = more
             .split(',')

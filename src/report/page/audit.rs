@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::clusters::{MEMBER, member_row};
-use super::documents::{collection_name, heading, title};
+use super::documents::{PageDocuments, collection_name, title};
 use super::frame::{Frame, Section, Sheet, many};
 use super::markup::{Markup, html, isolated, json_block};
 use super::pairs::{both_texts, names};
 use super::panels::{headline, part, share_bar, short, short_below, table};
 use super::side_by_side::options;
-use super::texts::{self, Read};
+use super::texts;
 use super::{FIXED_BYTES, PageConfig, PageStats, STAGE};
 use crate::report::answer::named;
 use crate::report::dedup::revisits;
@@ -69,8 +69,7 @@ pub(crate) fn write(
     let page = Page {
         audit,
         verdicts,
-        look,
-        read: &read,
+        documents: PageDocuments::of(documents, &read, look),
         condition: collection::config(&workspace.manifest).condition.as_ref(),
     };
     let title = match &look.title {
@@ -123,8 +122,7 @@ pub(crate) fn write(
 struct Page<'p> {
     audit: &'p Audit,
     verdicts: Option<&'p Verdicts>,
-    look: &'p PageConfig,
-    read: &'p Read,
+    documents: PageDocuments<'p>,
     /// The condition of the pairs.
     condition: Option<&'p Condition>,
 }
@@ -156,8 +154,7 @@ impl Page<'_> {
 
     /// The pairs for the script: their ids, and the names of their documents as tables have them.
     fn judged(&self) -> Markup {
-        let documents = &self.audit.documents;
-        let name = |number| documents.get(&number).map(|found| cell(&found.docno));
+        let name = |number| self.documents.get(number).map(|found| cell(&found.docno));
         let names = |pair: &SamplePair| {
             let names = json!([name(pair.document)?, name(pair.other)?]);
             Some((pair.id.clone(), names))
@@ -376,7 +373,7 @@ impl Page<'_> {
 
     fn cluster(&self, cluster: &AuditedCluster, open: bool) -> Markup {
         let first = cluster.shown.first();
-        let first = first.and_then(|member| self.audit.documents.get(&member.document));
+        let first = first.and_then(|member| self.documents.get(member.document));
         let listed = cluster.shown.len() as u64;
         html! {
             details open[open] {
@@ -399,9 +396,6 @@ impl Page<'_> {
     }
 
     fn member(&self, member: &ClusterMember) -> Markup {
-        let Some(document) = self.audit.documents.get(&member.document) else {
-            return html! {};
-        };
         let fate = html! {
             @match (member.removed, member.of_other) {
                 (None, true) => strong { "in the other collection" },
@@ -410,8 +404,7 @@ impl Page<'_> {
             }
         };
         let score = html! { (member.score.as_deref().map(short).unwrap_or_default()) };
-        let replay = self.look.replay.as_ref();
-        member_row(document, self.read, replay, &fate, &score)
+        member_row(self.documents, member.document, [fate, score])
     }
 
     fn sample_head(&self, kind: SampleKind) -> Markup {
@@ -451,8 +444,7 @@ impl Page<'_> {
     }
 
     fn pair(&self, pair: &SamplePair, open: bool) -> Markup {
-        let documents = &self.audit.documents;
-        let (Some(a), Some(b)) = (documents.get(&pair.document), documents.get(&pair.other)) else {
+        let Some([a, b]) = self.documents.both([pair.document, pair.other]) else {
             return html! {};
         };
         let verdict = self.verdicts.and_then(|verdicts| verdicts.0.get(&pair.id));
@@ -479,7 +471,7 @@ impl Page<'_> {
                     fieldset.options id={ "judge-" (pair.id) } hidden {}
                     (options(false))
                     div.two-texts.heads { (self.head(a, left)) (self.head(b, right)) }
-                    (both_texts(self.read, [a, b]))
+                    (both_texts(self.documents, [a, b]))
                 }
             }
         }
@@ -490,7 +482,7 @@ impl Page<'_> {
         html! {
             div {
                 p.soft { (fate) }
-                (heading(document, self.read, self.look.replay.as_ref()))
+                (self.documents.heading(document))
             }
         }
     }

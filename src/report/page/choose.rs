@@ -8,6 +8,7 @@ use lookalike_base::measure::Measure;
 use lookalike_base::memory::Memory;
 use lookalike_base::progress::Context;
 use lookalike_base::union_find::UnionFind;
+use lookalike_engine::align::Words;
 use lookalike_engine::cluster::ClusterStats;
 use lookalike_engine::collection::{self, Catalogue};
 use lookalike_engine::document::{ShownDocument, look_up};
@@ -19,7 +20,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::texts::{Known, ShownText};
+use super::texts::Known;
 use super::{MEMBERS_LISTED, PAGE_DOCUMENTS, PageConfig, STAGE, WORDS_COMPARED};
 
 /// Limit on the words of the documents whose texts a page compares in clusters, so that a page has
@@ -226,7 +227,7 @@ pub(super) fn bytes(workspace: &Workspace, measure: Measure, most: &Most) -> Res
     let pair = 8 * sum(&[size_of::<(u64, Pair)>(), size_of::<ShownPair>()]);
     let document = 2 * sum(&[
         size_of::<(u32, ShownDocument)>(),
-        size_of::<(u32, ShownText)>(),
+        size_of::<(u32, Result<Words, String>)>(),
         size_of::<(u32, Known)>(),
     ]);
     let shown = most
@@ -248,14 +249,12 @@ pub(super) fn bytes(workspace: &Workspace, measure: Measure, most: &Most) -> Res
     Ok(sum.min(1 << 60))
 }
 
-/// Pairs that were chosen, and the clusters by size.
+/// Pairs that were chosen, and the sets of documents that they link.
 pub(super) struct Survey<'w> {
     workspace: &'w Workspace,
     context: &'w Context<'w>,
     sets: UnionFind,
     sampled: Sampled,
-    /// The largest first.
-    pub ranked: Vec<Rank>,
     pairs: ChosenPairs,
     histogram: [u64; HUNDREDTHS],
 }
@@ -289,20 +288,19 @@ pub(super) fn choose(
     context: &Context<'_>,
 ) -> Result<Chosen> {
     let least = Some(config.clusters);
-    let mut survey = Survey::new(workspace, config, least, memory, context)?;
-    let all = std::mem::take(&mut survey.ranked);
+    let (mut survey, all) = Survey::new(workspace, config, least, memory, context)?;
     survey.gather(&all, true, memory)
 }
 
 impl<'w> Survey<'w> {
-    /// Reads the pairs once, and finds the clusters.
+    /// Reads the pairs once, and finds the clusters, the largest first.
     pub(super) fn new(
         workspace: &'w Workspace,
         config: &PageConfig,
         least: Option<usize>,
         memory: &mut Memory,
         context: &'w Context<'w>,
-    ) -> Result<Survey<'w>> {
+    ) -> Result<(Survey<'w>, Vec<Rank>)> {
         let documents = Catalogue::stats(workspace)?.documents as u32;
         let first = collection::against(&workspace.manifest).documents;
         let listed = pairs_listed(workspace);
@@ -312,8 +310,7 @@ impl<'w> Survey<'w> {
         let mut random = Least::new(config.pairs.saturating_mul(2));
         let mut below = Least::new(config.pairs);
         let mut histogram = [0; HUNDREDTHS];
-        let entry = workspace.manifest.get::<PairsEntry>();
-        let measure = entry.map_or(Measure::default(), |pairs| pairs.config.measure);
+        let measure = workspace.record::<PairsEntry>("join")?.config.measure;
         let mut n = 0u64;
         let value = |pair: Pair, (a, b): (u32, u32)| {
             measure.value(pair.amount(measure), a.into(), b.into())
@@ -361,15 +358,16 @@ impl<'w> Survey<'w> {
         for (document, equal) in (0..).zip(representatives.iter()) {
             sets.union(equal, document);
         }
-        Ok(Survey {
+        let ranked = largest(&sets, first..documents, least);
+        let survey = Survey {
             workspace,
             context,
-            ranked: largest(&sets, first..documents, least),
             sets,
             sampled,
             pairs,
             histogram,
-        })
+        };
+        Ok((survey, ranked))
     }
 
     /// Gathers the members of some clusters and the data of their documents, and also of the chosen
@@ -412,10 +410,11 @@ impl<'w> Survey<'w> {
 
     /// Fills in the links of each cluster, and those of members and representative that are listed.
     fn link(&mut self, clusters: &mut [ShownCluster]) -> Result<()> {
-        let Some(entry) = self.workspace.manifest.get::<PairsEntry>() else {
-            return Ok(());
-        };
-        let criterion = entry.config.criterion();
+        let criterion = self
+            .workspace
+            .record::<PairsEntry>("join")?
+            .config
+            .criterion();
         let listed = pairs_listed(self.workspace);
         let by_root = by_root(clusters);
         let trees = UnionFind::new(Catalogue::stats(self.workspace)?.documents as u32);

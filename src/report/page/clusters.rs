@@ -2,17 +2,15 @@
 //! searches and opens them.
 
 use super::choose::{Member, ShownCluster};
-use super::documents::{Replay, address, date, title};
+use super::documents::{PageDocuments, title};
 use super::frame::{Sheet, many};
 use super::markup::{Markup, html, isolated};
 use super::pairs::{compared, names};
 use super::panels::{short, table};
-use super::texts::Read;
 use super::{Page, Texts};
 use lookalike_base::Result;
 use lookalike_base::measure::Measure;
 use lookalike_base::numbers::count;
-use lookalike_engine::document::ShownDocument;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -28,7 +26,7 @@ pub(super) fn head(page: &Page<'_>) -> Markup {
             p {
                 "A cluster is a chain: each member reaches the threshold with some other member, but its "
                 (noun) " to the first member, the representative, may be below it"
-                @if page.wording.is_limited() {
+                @if page.wording.condition.is_some() {
                     ", or the condition leaves that pair out, which has no score then"
                 }
                 ". All clusters are in "
@@ -129,11 +127,7 @@ pub(super) fn beside(
     member: &Member,
     open: bool,
 ) -> Markup {
-    let documents = &page.chosen.documents;
-    let (Some(first), Some(second)) = (
-        documents.get(&cluster.root),
-        documents.get(&member.document),
-    ) else {
+    let Some(pair) = page.documents.both([cluster.root, member.document]) else {
         return html! {};
     };
     let score = match &member.link {
@@ -143,10 +137,10 @@ pub(super) fn beside(
     html! {
         details.pair id={ "pair-" (cluster.root) "-" (member.document) } open[open] {
             summary {
-                (names(second, "beside", first)) " "
+                (names(pair[1], "beside", pair[0])) " "
                 span.soft.small { @if page.listed || member.link.is_some() { (score) } }
             }
-            div.in { (compared(page.read, page.config.replay.as_ref(), [first, second])) }
+            div.in { (compared(page.documents, pair)) }
         }
     }
 }
@@ -170,9 +164,6 @@ fn similarity(page: &Page<'_>, cluster: &ShownCluster, member: &Member) -> Optio
 }
 
 fn one_member(page: &Page<'_>, cluster: &ShownCluster, member: &Member) -> Markup {
-    let Some(document) = page.chosen.documents.get(&member.document) else {
-        return html! {};
-    };
     let score = html! {
         @match similarity(page, cluster, member) {
             Some(similarity) => (short(&similarity)),
@@ -182,8 +173,7 @@ fn one_member(page: &Page<'_>, cluster: &ShownCluster, member: &Member) -> Marku
         }
     };
     let kind = html! { (kind(cluster, member)) };
-    let replay = page.config.replay.as_ref();
-    member_row(document, page.read, replay, &kind, &score)
+    member_row(page.documents, member.document, [kind, score])
 }
 
 /// The columns of a member of a cluster after its docno, what it is and its score.
@@ -191,23 +181,22 @@ pub(super) const MEMBER: [&str; 5] = [">words", "date", "title", "address", "fil
 
 /// A member of a cluster: its docno, what it is, its score, and [`MEMBER`].
 pub(super) fn member_row(
-    document: &ShownDocument,
-    read: &Read,
-    replay: Option<&Replay>,
-    kind: &Markup,
-    score: &Markup,
+    documents: PageDocuments<'_>,
+    number: u32,
+    [kind, score]: [Markup; 2],
 ) -> Markup {
-    let known = read.known.get(&document.place.number);
     html! {
-        tr {
-            td.name { (isolated(&document.docno)) }
-            td { (kind) }
-            td.n { (score) }
-            td.n { (count(document.words)) }
-            td.date { (isolated(&date(known).unwrap_or_default())) }
-            td.long { (isolated(document.title.as_deref().unwrap_or_default())) }
-            td.long { (address(document, known, replay)) }
-            td.long { (isolated(&document.place())) }
+        @if let Some(document) = documents.get(number) {
+            tr {
+                td.name { (isolated(&document.docno)) }
+                td { (kind) }
+                td.n { (score) }
+                td.n { (count(document.words)) }
+                td.date { (isolated(&documents.date(document).unwrap_or_default())) }
+                td.long { (isolated(document.title.as_deref().unwrap_or_default())) }
+                td.long { (documents.address(document)) }
+                td.long { (isolated(&document.place())) }
+            }
         }
     }
 }
@@ -226,7 +215,7 @@ pub(super) fn data(page: &Page<'_>, sheet: &mut Sheet) -> Result<()> {
     let head = json!({
         "noun": page.wording.noun(),
         "below": if page.listed { page.wording.unlisted() } else { "not listed".into() },
-        "replay": page.config.replay.as_ref().map(|replay| replay.template()),
+        "replay": page.config.replay.as_ref().map(|replay| &replay.0),
         "names": names,
         "directory": page.config.directory,
         "whole": matches!(page.wording.measure, Measure::Shared(_)),
@@ -246,7 +235,7 @@ fn one(page: &Page<'_>, cluster: &ShownCluster, places: &[u32]) -> Value {
     let at = |document: u32| cluster.place(document).unwrap_or(0);
     let members = cluster.shown.iter().enumerate().filter_map(|(n, member)| {
         let document = page.chosen.documents.get(&member.document)?;
-        let known = page.read.known.get(&member.document);
+        let known = page.documents.read.known.get(&member.document);
         let known = known.map(|known| (known.date.as_deref(), known.begins.as_str()));
         let (date, begins) = known.unwrap_or_default();
         let similarity = match n {

@@ -8,6 +8,7 @@ use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted, percent};
 use lookalike_engine::align::{Block, TextComparison, Words};
 use lookalike_engine::document::{Both, Pair, Passages, Side};
+use lookalike_store::workspace::Workspace;
 use std::path::Path;
 
 /// Limit on the passages that have a row.
@@ -16,47 +17,49 @@ const PASSAGES_SHOWN: usize = 200;
 /// Words of a passage that its row shows.
 const WORDS_SHOWN: usize = 8;
 
-/// Writes the page; returns its bytes and its checksum. Without a context, no equal words are
-/// folded.
+/// Writes the page. If it is inside the directory, the manifest records it. Without a context, no
+/// equal words are folded.
 pub(crate) fn write(
+    workspace: &mut Workspace,
     both: &Both,
-    [a, b]: [&Words; 2],
     passages: &Passages,
     context: Option<usize>,
-    program: &str,
     output: &Path,
-) -> Result<(u64, u64)> {
-    let contents = [
-        ("measures", "Measures"),
-        ("passages", "Shared passages"),
-        ("texts", "Texts"),
-    ];
-    let frame = Frame {
-        contents: contents.map(|(id, name)| (id, name.into())).into(),
-        ..Frame::of("Two documents compared", program)
-    };
-    let mut sheet = Sheet::create(output, &frame)?;
-    sheet.put(measures(both, passages))?;
-    sheet.put(shared(a, passages))?;
-    sheet.put(begin("section", "texts"))?;
-    sheet.put(begin_class("div", "pair"))?;
-    sheet.put(texts_head(both))?;
-    let comparison = TextComparison::new(a, b).of_whole_words();
-    sheet.put(side_by_side::strip(&comparison))?;
-    for block in comparison.blocks(context) {
-        match block {
-            Block::Folded(_) => sheet.put(side_by_side::block(&comparison, &block))?,
-            // Row by row, so that long texts need little memory.
-            Block::Shown(stretches) => {
-                for row in comparison.rows(&stretches, side_by_side::lines_of(&comparison)) {
-                    sheet.put(side_by_side::row(&comparison, &row))?;
+) -> Result<()> {
+    workspace.write_file(output, |workspace| {
+        let (a, b) = (both.a.words(workspace)?, both.b.words(workspace)?);
+        let contents = [
+            ("measures", "Measures"),
+            ("passages", "Shared passages"),
+            ("texts", "Texts"),
+        ];
+        let frame = Frame {
+            contents: contents.map(|(id, name)| (id, name.into())).into(),
+            ..Frame::of("Two documents compared", &workspace.manifest.program)
+        };
+        let mut sheet = Sheet::create(output, &frame)?;
+        sheet.put(measures(both, passages))?;
+        sheet.put(shared(a, passages))?;
+        sheet.put(begin("section", "texts"))?;
+        sheet.put(begin_class("div", "pair"))?;
+        sheet.put(texts_head(both))?;
+        let comparison = TextComparison::new(a, b).of_whole_words();
+        sheet.put(side_by_side::strip(&comparison))?;
+        for block in comparison.blocks(context) {
+            match block {
+                Block::Folded(_) => sheet.put(side_by_side::block(&comparison, &block))?,
+                // Row by row, so that long texts need little memory.
+                Block::Shown(stretches) => {
+                    for row in comparison.rows(&stretches, side_by_side::lines_of(&comparison)) {
+                        sheet.put(side_by_side::row(&comparison, &row))?;
+                    }
                 }
             }
         }
-    }
-    sheet.put(end("div"))?;
-    sheet.put(end("section"))?;
-    sheet.finish()
+        sheet.put(end("div"))?;
+        sheet.put(end("section"))?;
+        Ok((sheet.finish()?, ()))
+    })
 }
 
 fn measures(both: &Both, passages: &Passages) -> Markup {

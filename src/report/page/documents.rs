@@ -1,11 +1,14 @@
 //! How a document is named: where it is, its address, its date. And how a collection is.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use super::PageConfig;
+use super::frame::many;
 use super::markup::{Markup, html, isolated, link, named_link};
-use super::texts::{Known, Read};
+use super::texts::Read;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{self, Catalogue};
 use lookalike_engine::document::ShownDocument;
@@ -13,7 +16,7 @@ use lookalike_store::workspace::{InputList, Workspace};
 
 /// Where captures are replayed: an address with `{url}` and `{timestamp}` in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Replay(String);
+pub struct Replay(pub(super) String);
 
 impl std::str::FromStr for Replay {
     type Err = Error;
@@ -45,11 +48,6 @@ impl Replay {
         let filled = self.0.replace("{timestamp}", timestamp);
         Some(filled.replace("{url}", url))
     }
-
-    /// The template.
-    pub(super) fn template(&self) -> &str {
-        &self.0
-    }
 }
 
 /// Bytes of memory for the names of all input files.
@@ -76,45 +74,75 @@ pub(super) fn named(document: &ShownDocument) -> Markup {
     }
 }
 
-/// The date for readers: `2004-01-31 12:00:00`.
-pub(super) fn date(known: Option<&Known>) -> Option<String> {
-    let date = known?.date.as_deref()?;
-    let whole = date.len() == "2004-01-31T12:00:00Z".len() && date.ends_with('Z');
-    Some(match whole {
-        true => date.replace('T', " ").replace('Z', ""),
-        false => date.into(),
-    })
+/// The documents of a page: their names, what was read of them again, and where their captures are
+/// replayed.
+#[derive(Clone, Copy)]
+pub(super) struct PageDocuments<'p> {
+    named: &'p HashMap<u32, ShownDocument>,
+    pub(super) read: &'p Read,
+    pub(super) replay: Option<&'p Replay>,
 }
 
-/// The address, and a link to the capture.
-pub(super) fn address(
-    document: &ShownDocument,
-    known: Option<&Known>,
-    replay: Option<&Replay>,
-) -> Markup {
-    let url = document.url.as_deref().unwrap_or_default();
-    let date = known.and_then(|known| known.date.as_deref());
-    let capture = replay.and_then(|replay| replay.of(url, date?));
-    html! {
-        (link(url))
-        @if let Some(capture) = capture { " " (named_link(&capture, html! { "capture" })) }
+impl<'p> PageDocuments<'p> {
+    /// The documents with these names, of a page that looks like this.
+    pub(super) fn of(
+        named: &'p HashMap<u32, ShownDocument>,
+        read: &'p Read,
+        look: &'p PageConfig,
+    ) -> Self {
+        let replay = look.replay.as_ref();
+        PageDocuments {
+            named,
+            read,
+            replay,
+        }
     }
-}
 
-/// The identity of one of the two documents of a pair.
-pub(super) fn heading(document: &ShownDocument, read: &Read, replay: Option<&Replay>) -> Markup {
-    let known = read.known.get(&document.place.number);
-    let date = date(known);
-    html! {
-        div {
-            p { strong { (isolated(&document.docno)) } }
-            @if let Some(title) = &document.title { p { (isolated(title)) } }
-            p.soft {
-                (isolated(&document.place())) ", "
-                (super::frame::many(document.words, "word"))
-                @if let Some(date) = date { ", " (isolated(&date)) }
+    /// The names of a document.
+    pub(super) fn get(self, number: u32) -> Option<&'p ShownDocument> {
+        self.named.get(&number)
+    }
+
+    /// The names of two documents.
+    pub(super) fn both(self, [a, b]: [u32; 2]) -> Option<[&'p ShownDocument; 2]> {
+        Some([self.get(a)?, self.get(b)?])
+    }
+
+    /// The date for readers: `2004-01-31 12:00:00`.
+    pub(super) fn date(self, document: &ShownDocument) -> Option<String> {
+        let known = self.read.known.get(&document.place.number)?;
+        let date = known.date.as_deref()?;
+        let whole = date.len() == "2004-01-31T12:00:00Z".len() && date.ends_with('Z');
+        Some(match whole {
+            true => date.replace('T', " ").replace('Z', ""),
+            false => date.into(),
+        })
+    }
+
+    /// The address, and a link to the capture.
+    pub(super) fn address(self, document: &ShownDocument) -> Markup {
+        let url = document.url.as_deref().unwrap_or_default();
+        let known = self.read.known.get(&document.place.number);
+        let date = known.and_then(|known| known.date.as_deref());
+        let capture = self.replay.and_then(|replay| replay.of(url, date?));
+        html! {
+            (link(url))
+            @if let Some(capture) = capture { " " (named_link(&capture, html! { "capture" })) }
+        }
+    }
+
+    /// The identity of one of the two documents of a pair.
+    pub(super) fn heading(self, document: &ShownDocument) -> Markup {
+        html! {
+            div {
+                p { strong { (isolated(&document.docno)) } }
+                @if let Some(title) = &document.title { p { (isolated(title)) } }
+                p.soft {
+                    (isolated(&document.place())) ", " (many(document.words, "word"))
+                    @if let Some(date) = self.date(document) { ", " (isolated(&date)) }
+                }
+                @if document.url.is_some() { p { (self.address(document)) } }
             }
-            @if document.url.is_some() { p { (address(document, known, replay)) } }
         }
     }
 }

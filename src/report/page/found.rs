@@ -156,7 +156,7 @@ fn linked(summary: &Summary, wording: &Wording<'_>, listed: bool) -> String {
         n => format!(
             " Documents that are linked by such pairs{} form {} with {} in total. The \
              largest has {}.",
-            if wording.is_limited() {
+            if wording.condition.is_some() {
                 ""
             } else {
                 ", or that are equal,"

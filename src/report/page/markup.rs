@@ -166,20 +166,23 @@ pub(super) fn json_block(id: &str, json: &str) -> Markup {
 /// JSON in which the characters that mean something to HTML or to old scripts are escaped. They
 /// occur only within strings.
 pub(super) fn harmless_json(json: &str) -> String {
+    escaped_json(json, |c| match c {
+        '<' | '>' | '&' | '\u{7f}' => true,
+        c => c > '\u{7f}' && !matches!(written(c), Written::AsIs),
+    })
+}
+
+/// JSON with escapes in place of some characters of its strings.
+pub(crate) fn escaped_json(json: &str, is_escaped: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(json.len() + json.len() / 64);
     for c in json.chars() {
-        match c {
-            '<' | '>' | '&' => {
-                let _ = write!(out, "\\u{:04x}", c as u32);
+        if is_escaped(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a string does not fail.
+                let _ = write!(out, "\\u{unit:04x}");
             }
-            c if c as u32 > 0x7f && !matches!(written(c), Written::AsIs) => {
-                let mut units = [0; 2];
-                for unit in c.encode_utf16(&mut units) {
-                    let _ = write!(out, "\\u{unit:04x}");
-                }
-            }
-            '\u{7f}' => out.push_str("\\u007f"),
-            c => out.push(c),
+        } else {
+            out.push(c);
         }
     }
     out

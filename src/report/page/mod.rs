@@ -91,6 +91,7 @@ use std::path::Path;
 use super::wording::Wording;
 use choose::{Chosen, ShownPair};
 pub(crate) use contamination::contamination;
+use documents::PageDocuments;
 pub use documents::Replay;
 use frame::{Frame, Sheet};
 use markup::{Markup, html};
@@ -252,7 +253,7 @@ pub fn write(
         wording: &Wording::of(&summary).ok_or(missing)?,
         listed: choose::pairs_listed(workspace),
         chosen: &chosen,
-        read: &read,
+        documents: PageDocuments::of(&chosen.documents, &read, config),
         texts: Texts::Here(&texts),
     };
     let written = page.write(workspace, output, context)?;
@@ -315,7 +316,7 @@ struct Page<'p> {
     /// Whether pairs are listed.
     listed: bool,
     chosen: &'p Chosen,
-    read: &'p Read,
+    documents: PageDocuments<'p>,
     texts: Texts<'p>,
 }
 
@@ -339,7 +340,7 @@ impl Page<'_> {
         let title = self.title(workspace)?;
         // Elsewhere, the link would lead nowhere.
         let inside = workspace.other_name(output).is_some();
-        let study = if inside { study_link(workspace)? } else { None };
+        let study = inside && disk::exists(&workspace.directory().join(STUDY_PAGE))?;
         let any = !self.chosen.clusters.is_empty();
         let frame = Frame {
             title: &title,
@@ -350,8 +351,8 @@ impl Page<'_> {
         };
         let mut sheet = Sheet::create(output, &frame)?;
         sheet.put(found::found(self.summary, self.wording, self.scores()))?;
-        if let Some(study) = study {
-            sheet.put(study)?;
+        if study {
+            sheet.put(study_link())?;
         }
         if any {
             sheet.put(markup::begin("section", "clusters"))?;
@@ -465,15 +466,12 @@ impl Page<'_> {
     }
 }
 
-/// A line with the way to the page of the study of a directory, if there is one.
-fn study_link(workspace: &Workspace) -> Result<Option<Markup>> {
-    let there = disk::exists(&workspace.directory().join(STUDY_PAGE))?;
-    Ok(there.then(|| {
-        html! {
-            p {
-                "A study compared ways of sampling on this collection: "
-                a href=(STUDY_PAGE) { "results of the study" } "."
-            }
+/// A line with the way to the page of the study of a directory.
+fn study_link() -> Markup {
+    html! {
+        p {
+            "A study compared ways of sampling on this collection: "
+            a href=(STUDY_PAGE) { "results of the study" } "."
         }
-    }))
+    }
 }

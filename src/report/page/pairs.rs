@@ -1,12 +1,11 @@
 //! Pairs of documents, with their texts side by side.
 
 use super::choose::ShownPair;
-use super::documents::{Replay, heading};
+use super::documents::PageDocuments;
 use super::frame::many;
 use super::markup::{Markup, html, isolated, visible};
 use super::panels::short_below;
-use super::side_by_side::{options, two_texts};
-use super::texts::{Read, ShownText};
+use super::side_by_side::{CONTEXT, block, options, strip};
 use super::{Page, WORDS_COMPARED};
 use lookalike_base::numbers::count;
 use lookalike_engine::align::TextComparison;
@@ -63,8 +62,7 @@ pub(super) fn marks(page: &Page<'_>) -> Markup {
 }
 
 pub(super) fn one_pair(page: &Page<'_>, pair: &ShownPair, open: bool) -> Markup {
-    let documents = &page.chosen.documents;
-    let [Some(a), Some(b)] = pair.documents().map(|number| documents.get(&number)) else {
+    let Some([a, b]) = page.documents.both(pair.documents()) else {
         return html! {};
     };
     let (size_a, size_b) = pair.sizes;
@@ -96,25 +94,25 @@ pub(super) fn one_pair(page: &Page<'_>, pair: &ShownPair, open: bool) -> Markup 
             }
             div.in {
                 p.soft.small { (shared) "." }
-                (compared(page.read, page.config.replay.as_ref(), [a, b]))
+                (compared(page.documents, [a, b]))
             }
         }
     }
 }
 
 /// Both documents, with their texts side by side.
-pub(super) fn compared(read: &Read, replay: Option<&Replay>, pair: [&ShownDocument; 2]) -> Markup {
+pub(super) fn compared(documents: PageDocuments<'_>, pair: [&ShownDocument; 2]) -> Markup {
     html! {
-        (headings(read, replay, pair))
-        @if read.both(pair).is_some() { (options(false)) }
-        (both_texts(read, pair))
+        (headings(documents, pair))
+        @if documents.read.both(pair).is_some() { (options(false)) }
+        (both_texts(documents, pair))
     }
 }
 
 /// The identities of both documents.
-pub(super) fn headings(read: &Read, replay: Option<&Replay>, pair: [&ShownDocument; 2]) -> Markup {
+pub(super) fn headings(documents: PageDocuments<'_>, pair: [&ShownDocument; 2]) -> Markup {
     html! {
-        div.two-texts.heads { @for document in pair { (heading(document, read, replay)) } }
+        div.two-texts.heads { @for document in pair { (documents.heading(document)) } }
     }
 }
 
@@ -134,10 +132,10 @@ pub(super) fn names(a: &ShownDocument, between: &str, b: &ShownDocument) -> Mark
 }
 
 /// The reasons why a text is missing.
-pub(super) fn why_missing(read: &Read, pair: [&ShownDocument; 2]) -> Markup {
+pub(super) fn why_missing(documents: PageDocuments<'_>, pair: [&ShownDocument; 2]) -> Markup {
     html! {
         @for document in pair {
-            @if let Some(ShownText::Missing(problem)) = read.texts.get(&document.place.number) {
+            @if let Some(Err(problem)) = documents.read.texts.get(&document.place.number) {
                 p.note {
                     "The text of " (isolated(&document.docno)) " is not shown: " (visible(problem)) "."
                 }
@@ -147,12 +145,14 @@ pub(super) fn why_missing(read: &Read, pair: [&ShownDocument; 2]) -> Markup {
 }
 
 /// Both texts, or the reasons why one is missing.
-pub(super) fn both_texts(read: &Read, pair: [&ShownDocument; 2]) -> Markup {
-    let Some([first, second]) = read.both(pair) else {
-        return why_missing(read, pair);
+pub(super) fn both_texts(documents: PageDocuments<'_>, pair: [&ShownDocument; 2]) -> Markup {
+    let Some([first, second]) = documents.read.both(pair) else {
+        return why_missing(documents, pair);
     };
+    let comparison = TextComparison::new(first, second).of_whole_words();
     html! {
-        (two_texts(&TextComparison::new(first, second).of_whole_words()))
+        (strip(&comparison))
+        @for piece in comparison.blocks(Some(CONTEXT)) { (block(&comparison, &piece)) }
         @if first.cut || second.cut {
             p.note {
                 "Only the beginnings of these texts are compared here: at most "

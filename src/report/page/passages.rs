@@ -1,17 +1,17 @@
 //! The page of a search for passages: the largest clusters of reuses, and the pairs of documents that
 //! share the most words, with their passages side by side.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
-use super::documents::{address, files_bytes, named, title};
+use super::documents::{PageDocuments, files_bytes, named, title};
 use super::frame::{Frame, Section, Sheet, many};
 use super::ledger::{FILES_NAMED, unread};
 use super::markup::{Markup, begin, end, html, isolated, visible};
 use super::pairs::{headings, names, why_missing};
 use super::panels::{headline, table};
 use super::side_by_side::{block, options};
-use super::texts::{self, Read, ShownText};
+use super::texts;
 use super::{FIXED_BYTES, PageConfig, PageStats, STAGE, WORDS_COMPARED};
 use crate::report::answer::each_length;
 use lookalike_base::Result;
@@ -75,8 +75,7 @@ pub(crate) fn write(
         shared: &shared,
         clusters: &clusters.1,
         config,
-        documents: &documents,
-        read: &read,
+        documents: PageDocuments::of(&documents, &read, config),
     };
     let title = config.title.clone().unwrap_or_else(|| page.title());
     let mut sheet = Sheet::create(output, &Frame::of(&title, &workspace.manifest.program))?;
@@ -144,15 +143,14 @@ struct Page<'p> {
     /// The largest first.
     clusters: &'p [SharedCluster],
     config: &'p PageConfig,
-    documents: &'p HashMap<u32, ShownDocument>,
-    read: &'p Read,
+    documents: PageDocuments<'p>,
 }
 
 impl Page<'_> {
     /// The documents, if there is one pair, and else how many were compared.
     fn title(&self) -> String {
         let names = self.shared.pairs.iter().flat_map(|pair| pair.documents);
-        let names = names.map(|number| self.documents.get(&number).map(title));
+        let names = names.map(|number| self.documents.get(number).map(title));
         let of = match (&names.collect::<Vec<_>>()[..], self.shared.all) {
             ([Some(a), Some(b)], 1) => format!("{a} and {b}"),
             _ => many(self.read_documents, "document"),
@@ -162,7 +160,7 @@ impl Page<'_> {
 
     /// The dates that both documents of a pair state, and which of them is the later document.
     fn later(&self, pair: &SharedPair) -> Option<(usize, [&str; 2])> {
-        let [a, b] = pair.documents.map(|n| self.read.known.get(&n));
+        let [a, b] = pair.documents.map(|n| self.documents.read.known.get(&n));
         let stated = [a?.date.as_deref()?.trim(), b?.date.as_deref()?.trim()];
         let [a, b] = stated.map(stated_date);
         let is_later = b? > a?;
@@ -183,7 +181,7 @@ impl Page<'_> {
                     @let later = self.later(pair);
                     @let (who, whom) = match later { Some((1, _)) => (1, 0), _ => (0, 1) };
                     @let names = pair.documents.map(|number| html! {
-                        @if let Some(document) = self.documents.get(&number) { (named(document)) }
+                        @if let Some(document) = self.documents.get(number) { (named(document)) }
                     });
                     @let [a, b] = pair.documents;
                     tr {
@@ -233,7 +231,7 @@ impl Page<'_> {
         let listed = self.shared.pairs.iter().map(|pair| pair.documents);
         let listed: HashSet<[u32; 2]> = listed.collect();
         let other = places.iter().find(|of| of.document != first.document);
-        let both = [Some(first), other].map(|of| self.documents.get(&of?.document));
+        let both = [Some(first), other].map(|of| self.documents.get(of?.document));
         html! {
             details.pair id={ "cluster-" (cluster.number) } open[open] {
                 summary {
@@ -254,9 +252,8 @@ impl Page<'_> {
                             tr {
                                 td.date { @match &place.date { Some(date) => { (isolated(date)) }, None => "undated" } }
                                 td.name {
-                                    @if let Some(document) = self.documents.get(&place.document) {
-                                        (named(document)) " "
-                                        (address(document, self.read.known.get(&place.document), self.config.replay.as_ref()))
+                                    @if let Some(document) = self.documents.get(place.document) {
+                                        (named(document)) " " (self.documents.address(document))
                                     }
                                 }
                                 td.n { (count((place.end - place.begin) as u64)) }
@@ -285,8 +282,8 @@ impl Page<'_> {
 
     /// The first words of a place.
     fn excerpt(&self, place: &SharedPlace) -> Markup {
-        let text = match self.read.texts.get(&place.document) {
-            Some(ShownText::Found(text)) if place.begin < text.spans.len() => text,
+        let text = match self.documents.read.texts.get(&place.document) {
+            Some(Ok(text)) if place.begin < text.spans.len() => text,
             _ => return html! { "its text is not available" },
         };
         let end = place.end.min(place.begin + EXCERPT).min(text.spans.len());
@@ -359,17 +356,16 @@ impl Page<'_> {
 
     fn pair(&self, pair: &SharedPair, open: bool) -> Markup {
         let [a, b] = pair.documents;
-        let (Some(first), Some(second)) = (self.documents.get(&a), self.documents.get(&b)) else {
+        let Some(documents) = self.documents.both(pair.documents) else {
             return html! {};
         };
-        let replay = self.config.replay.as_ref();
         let [words_a, words_b] = pair.words.map(|words| many(words, "word"));
         let [share_a, share_b] = pair.shares.map(|share| percent(share, 1));
         html! {
             details.pair id={ "pair-" (a) "-" (b) } open[open] {
                 summary {
                     b { (many(pair.words.into_iter().max().unwrap_or_default(), "word")) } " "
-                    (names(first, "and", second))
+                    (names(documents[0], "and", documents[1]))
                 }
                 div.in {
                     p.soft.small {
@@ -379,8 +375,8 @@ impl Page<'_> {
                             " The " (["second", "first"][later]) " is the earlier one."
                         }
                     }
-                    (headings(self.read, replay, [first, second]))
-                    (self.passages(pair, [first, second]))
+                    (headings(self.documents, documents))
+                    (self.passages(pair, documents))
                 }
             }
         }
@@ -388,8 +384,8 @@ impl Page<'_> {
 
     /// The passages of a pair, or why they are missing.
     fn passages(&self, pair: &SharedPair, documents: [&ShownDocument; 2]) -> Markup {
-        let Some(texts) = self.read.both(documents) else {
-            return why_missing(self.read, documents);
+        let Some(texts) = self.documents.read.both(documents) else {
+            return why_missing(self.documents, documents);
         };
         let shown = shown(&pair.passages, texts);
         let rest = pair.all.map(|all| all.saturating_sub(shown.len() as u64));

@@ -7,7 +7,7 @@ use lookalike_engine::align::{Block, Stretch, TextComparison};
 use lookalike_text::parse::TokenKind;
 
 /// Words around a difference that are not folded.
-const CONTEXT: usize = 15;
+pub(super) const CONTEXT: usize = 15;
 
 /// Words of a comparison from which on a strip shows where the texts differ.
 const LEAST_OF_STRIP: usize = 120;
@@ -23,14 +23,6 @@ pub(super) fn options(shared: bool) -> Markup {
             span.together { span.like { "written differently" } }
             label { input.mark-shared type="checkbox" checked[shared]; "Mark what both texts share instead" }
         }
-    }
-}
-
-/// Both texts whole, with an overview of long ones.
-pub(super) fn two_texts(comparison: &TextComparison<'_>) -> Markup {
-    html! {
-        (strip(comparison))
-        @for piece in comparison.blocks(Some(CONTEXT)) { (block(comparison, &piece)) }
     }
 }
 

@@ -8,8 +8,8 @@ use super::markup::{Markup, html, isolated};
 use super::panels::table;
 use super::texts::{self, Read};
 use super::{
-    FIXED_BYTES, MEMBERS_LISTED, Page, PageConfig, PageStats, STAGE, Texts, documents, finished,
-    found,
+    FIXED_BYTES, MEMBERS_LISTED, Page, PageConfig, PageDocuments, PageStats, STAGE, Texts,
+    documents, finished, found,
 };
 use crate::report::wording::Wording;
 use lookalike_base::Result;
@@ -92,9 +92,8 @@ fn write(
         format!("pages of {documents} in clusters")
     };
     memory.check(what)?;
-    let mut survey = Survey::new(workspace, config, None, &mut memory, context)?;
+    let (mut survey, ranked) = Survey::new(workspace, config, None, &mut memory, context)?;
     memory.check(what)?;
-    let ranked = std::mem::take(&mut survey.ranked);
     let parts = parts(&ranked);
     context.start(STAGE, Unit::Count("pages"), Some(parts.len() as u64 + 1));
 
@@ -350,7 +349,7 @@ impl Sheets<'_> {
             wording: self.wording,
             listed: choose::pairs_listed(self.workspace),
             chosen,
-            read,
+            documents: PageDocuments::of(&chosen.documents, read, self.config),
             texts: Texts::There(&self.texts.of),
         }
     }

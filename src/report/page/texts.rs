@@ -35,18 +35,11 @@ pub(super) struct Known {
     pub begins: String,
 }
 
-/// A text, or the reason why there is none.
-#[derive(Debug)]
-pub(super) enum ShownText {
-    Found(Words),
-    Missing(String),
-}
-
 /// The texts that were read again.
 #[derive(Default)]
 pub(super) struct Read {
-    /// The texts of the pairs.
-    pub texts: HashMap<u32, ShownText>,
+    /// The texts of the pairs, or the reason why there is none.
+    pub texts: HashMap<u32, Result<Words, String>>,
     /// By document.
     pub known: HashMap<u32, Known>,
     /// Texts that are not in memory, and where each is.
@@ -61,21 +54,16 @@ type TextPlace = (u64, TokenKind);
 
 impl Read {
     /// The texts of two documents, if both could be read again.
-    pub(super) fn both(&self, [a, b]: [&ShownDocument; 2]) -> Option<[&Words; 2]> {
-        match [
-            self.texts.get(&a.place.number)?,
-            self.texts.get(&b.place.number)?,
-        ] {
-            [ShownText::Found(a), ShownText::Found(b)] => Some([a, b]),
-            _ => None,
-        }
+    pub(super) fn both(&self, pair: [&ShownDocument; 2]) -> Option<[&Words; 2]> {
+        let [a, b] = pair.map(|of| self.texts.get(&of.place.number)?.as_ref().ok());
+        Some([a?, b?])
     }
 
     /// Keeps a text, aside or as far as there is room.
     fn keep(&mut self, number: u32, words: Words, memory: &mut Memory) -> Result<()> {
         let Some((aside, places)) = &mut self.stored else {
             if memory.take(words.bytes() as u64) {
-                self.texts.insert(number, ShownText::Found(words));
+                self.texts.insert(number, Ok(words));
             }
             return Ok(());
         };
@@ -95,24 +83,21 @@ impl Read {
                 tokens: tokens.clone(),
                 ..parse.clone()
             };
-            let words = ShownText::Found(words(text, cut, parse));
-            self.texts.insert(number, words);
+            self.texts.insert(number, Ok(words(text, cut, parse)));
         }
         Ok(())
     }
 
     /// Forgets a text that was loaded. The reason for a missing text is kept.
     pub(super) fn unload(&mut self, number: u32) {
-        if matches!(self.texts.get(&number), Some(ShownText::Found(_))) {
+        if matches!(self.texts.get(&number), Some(Ok(_))) {
             self.texts.remove(&number);
         }
     }
 
     /// Texts that could not be read again.
     pub(super) fn missing(&self) -> u64 {
-        let missing = self.texts.values();
-        let missing = missing.filter(|text| matches!(text, ShownText::Missing(_)));
-        missing.count() as u64
+        self.texts.values().filter(|text| text.is_err()).count() as u64
     }
 }
 
@@ -166,8 +151,7 @@ pub(super) fn read(
             Ok(found) => found,
             Err(problem) => {
                 if compared.contains(&number) {
-                    let missing = ShownText::Missing(problem);
-                    lock(&found).0.texts.insert(number, missing);
+                    lock(&found).0.texts.insert(number, Err(problem));
                 }
                 return;
             }

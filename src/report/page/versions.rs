@@ -1,14 +1,14 @@
 //! The page of what changed between crawls.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::documents::files_bytes;
+use super::documents::{PageDocuments, files_bytes};
 use super::frame::{Frame, Section, Sheet, many};
 use super::markup::{Markup, begin, end, html, isolated, link, named_link, plain, visible};
 use super::pairs::compared;
 use super::panels::{short, table};
-use super::texts::{self, Read};
+use super::texts;
 use super::{FIXED_BYTES, PageConfig, STAGE};
 use lookalike_base::Result;
 use lookalike_base::memory::Memory;
@@ -16,7 +16,7 @@ use lookalike_base::numbers::{count, counted};
 use lookalike_base::progress::Context;
 use lookalike_base::utf8::cut_after;
 use lookalike_base::words::{path_word, shell_word};
-use lookalike_engine::document::{ShownDocument, record_bytes};
+use lookalike_engine::document::record_bytes;
 use lookalike_store::workspace::Workspace;
 use lookalike_tasks::versions::{Capture, Change, Crawl, Version, VersionsSummary};
 
@@ -80,10 +80,8 @@ pub(crate) fn write(
     let (documents, read) = texts::of_pairs(workspace, wanted, &mut memory, context)?;
     memory.check(|| format!("a page of {}", counted(rows.len() as u64, "version")))?;
     let page = VersionsPage {
-        config,
         directory: path_word(workspace.directory()),
-        documents,
-        read,
+        documents: PageDocuments::of(&documents, &read, config),
     };
     let frame = Frame {
         script: Some(FILTER),
@@ -175,10 +173,8 @@ fn head(listed: &Changes, summary: &VersionsSummary, most: usize) -> Markup {
 }
 
 struct VersionsPage<'p> {
-    config: &'p PageConfig,
     directory: String,
-    documents: HashMap<u32, ShownDocument>,
-    read: Read,
+    documents: PageDocuments<'p>,
 }
 
 impl VersionsPage<'_> {
@@ -189,7 +185,7 @@ impl VersionsPage<'_> {
         let other = from.or(row.moved_to.as_deref());
         let docnos = [a, b].map(|of| Some(of?.docno.as_str()));
         let dates = [a, b].map(|of| of?.date.as_ref());
-        let shown = row.documents.map(|number| self.documents.get(&number?));
+        let shown = row.documents.map(|number| self.documents.get(number?));
         let titles = shown.map(|document| document?.title.as_deref());
         let known = dates.map(|date| date.map(String::as_str)).into_iter();
         let words = [Some(row.address()), other].into_iter().chain(known);
@@ -214,12 +210,11 @@ impl VersionsPage<'_> {
 
     /// Both texts, or what else is known.
     fn texts(&self, row: &Version, captures: [Option<&Capture>; 2]) -> Markup {
-        let documents = row.documents.map(|number| self.documents.get(&number?));
+        let documents = row.documents.map(|number| self.documents.get(number?));
         if let [Some(a), Some(b)] = documents {
-            return compared(&self.read, self.config.replay.as_ref(), [a, b]);
+            return compared(self.documents, [a, b]);
         }
         // A longer address was cut.
-        let replay = self.config.replay.as_ref();
         let note = captures[1].map_or("", |b| &b.note);
         let known = row.documents.iter().zip(captures);
         let known =
@@ -234,7 +229,7 @@ impl VersionsPage<'_> {
                     @let date = date.as_deref().unwrap_or_default();
                     p.soft {
                         (isolated(crawl)) ": " (visible(date)) " " (isolated(docno))
-                        @if let Some(replayed) = replay.filter(|_| address.chars().count() <= NAME_CHARS)
+                        @if let Some(replayed) = self.documents.replay.filter(|_| address.chars().count() <= NAME_CHARS)
                             .and_then(|it| it.of(address, date)) {
                             " " (named_link(&replayed, html! { "capture" }))
                         }

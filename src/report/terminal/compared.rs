@@ -11,6 +11,9 @@ use lookalike_store::table;
 /// Columns between two texts.
 const BETWEEN: usize = 3;
 
+/// The letters of both documents, and how they look.
+const SIDES: [(&str, Style); 2] = [("A", Style::First), ("B", Style::Second)];
+
 /// Rows are separated by this sign; rows with a difference by the second one.
 const SIGNS: [&str; 2] = ["│", "┃"];
 
@@ -59,8 +62,8 @@ pub(crate) fn head(both: &Both, screen: Screen, put: Put<'_>) -> Result<()> {
     let names = [&both.a, &both.b].map(|side| visible(&table::cell(&side.found.record.docno)));
     let width = names.iter().map(|name| name.chars().count()).max();
     let width = width.unwrap_or(0).min(40);
-    let sides = [("A", Style::First, &both.a), ("B", Style::Second, &both.b)];
-    for ((letter, style, side), name) in sides.into_iter().zip(&names) {
+    let sides = SIDES.into_iter().zip([&both.a, &both.b]);
+    for (((letter, style), side), name) in sides.zip(&names) {
         let words = counted(side.found.record.words, "word");
         let gap = " ".repeat(width.saturating_sub(name.chars().count()));
         let about = about(side);
@@ -135,13 +138,10 @@ impl Texts<'_> {
 
     /// The names of both documents above their texts.
     fn titles(&self, both: &Both, put: Put<'_>) -> Result<()> {
-        let sides = [
-            (&both.a, Style::First, "A "),
-            (&both.b, Style::Second, "B "),
-        ];
-        let [a, b] = sides.map(|(side, style, letter)| {
+        let sides = [(SIDES[0], &both.a), (SIDES[1], &both.b)];
+        let [a, b] = sides.map(|((letter, style), side)| {
             let mut flow = Flow::new(self.column());
-            flow.text(letter, style);
+            flow.text(&format!("{letter} "), style);
             flow.text(&table::cell(&side.found.record.docno), Style::Strong);
             flow.finish()
         });
@@ -269,10 +269,8 @@ pub(crate) fn passages(
     let total = counted(passages.total, "shared passage");
     let least = counted(passages.length as u64, "token");
     put(&format!("\n{total} of at least {least}\n"))?;
-    for (letter, style, of) in [
-        ("A", Style::First, passages.covered_a),
-        ("B", Style::Second, passages.covered_b),
-    ] {
+    let covered = [passages.covered_a, passages.covered_b];
+    for ((letter, style), of) in SIDES.into_iter().zip(covered) {
         put(&format!(
             "{} {} of {} ({}) in a passage\n",
             screen.styled(style, letter),
@@ -283,11 +281,10 @@ pub(crate) fn passages(
     }
     let [a, _] = texts;
     for (n, passage) in (1u64..).zip(&passages.listed) {
-        let (at_a, at_b) = (&passage.a, &passage.b);
         let tokens = counted(passage.tokens as u64, "token");
         let title = format!("{}. {tokens}", count(n));
         put(&format!("\n{}\n", screen.styled(Style::Strong, &title)))?;
-        for (letter, style, place) in [("A", Style::First, at_a), ("B", Style::Second, at_b)] {
+        for ((letter, style), place) in SIDES.into_iter().zip([&passage.a, &passage.b]) {
             let letter = screen.styled(style, letter);
             put(&format!(
                 "{letter} {}\n",
@@ -295,7 +292,7 @@ pub(crate) fn passages(
             ))?;
         }
         let mut flow = Flow::new(screen);
-        let [from, to] = at_a.tokens;
+        let [from, to] = passage.a.tokens;
         // At each end, unless the passage is shown whole.
         let ends = context.map_or(usize::MAX, |words| words.saturating_mul(2).max(1));
         let text = |range| a.text.get(a.bytes_of(&range)).unwrap_or_default();

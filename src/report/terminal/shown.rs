@@ -3,6 +3,7 @@
 use super::{Put, Screen, Style, visible};
 use lookalike_base::Result;
 use lookalike_base::numbers::{count, counted};
+use lookalike_base::words;
 use lookalike_engine::collection::Captured;
 use lookalike_engine::document::{Facts, Known, Listed, NamedDocument};
 use lookalike_store::table::cell;
@@ -100,9 +101,8 @@ pub(crate) fn shown(facts: &Facts, screen: Screen, put: Put<'_>) -> Result<()> {
 
 /// The first of some names, and how many more there are.
 fn list(names: &Listed<NamedDocument>) -> String {
-    let listed: Vec<String> = names.listed.iter().map(named).collect();
-    let more = names.total.saturating_sub(listed.len() as u64);
-    let listed = listed.join(", ");
+    let listed = words::listed(", ", &names.listed, named);
+    let more = names.total.saturating_sub(names.listed.len() as u64);
     match more {
         0 => listed,
         more => format!("{listed} and {} more", count(more)),
