@@ -9,8 +9,7 @@ use std::path::PathBuf;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use lookalike_base::Result;
-use lookalike_store::workspace::refuse_remote;
-use lookalike_store::{disk, remote};
+use lookalike_store::{disk, refuse_remote, remote};
 
 use super::command::{Run, Setup};
 use super::context::ProgressForm;

@@ -7,18 +7,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::report::{explained, ledger, records, rejected_by_file, unread, write_records};
-use lookalike_base::numbers::counted;
-use lookalike_base::utf8::visible_lines;
+use lookalike_base::{Error, counted, visible_lines};
 use lookalike_engine::outputs::{self, Home};
 use lookalike_engine::pipeline::{self, Summary};
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 use lookalike_tasks::count;
 use lookalike_tasks::inspect::{inspect, stages, verify};
 
 use super::command::{Args, Command, Context, Out, Result, Run, Setup};
 use super::context::Host;
 use super::flags::{InputFlags, ShingleFlags};
-use lookalike_base::Error;
 
 /// Options of `count`.
 #[derive(Debug, Args)]

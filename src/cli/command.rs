@@ -9,11 +9,7 @@ use serde::Serialize;
 
 use crate::facade::Resources;
 use crate::report::terminal::wrapped;
-use lookalike_base::budget::Disk;
-use lookalike_base::byte_size::ByteSize;
-use lookalike_base::progress::Progress;
-use lookalike_base::words::flag_word;
-use lookalike_base::{Error, memory};
+use lookalike_base::{Disk, Error, Progress, byte_size::ByteSize, flag_word, memory};
 use lookalike_store::remote;
 use lookalike_text::read::Converter;
 

@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::report::page::{self, PAGE_FILE};
 use crate::report::rows::Rows;
 use crate::report::unread;
-use lookalike_base::ids::Threshold;
-use lookalike_base::numbers::{count, counted};
-use lookalike_base::words::{listed, path_word};
+use lookalike_base::{Threshold, count, counted, listed, path_word};
 use lookalike_tasks::contamination::{
     ContaminationConfig, ContaminationReport, DROP_FILE, SetReport, check_corpus,
     run as contamination,

@@ -5,8 +5,7 @@ use std::io::IsTerminal;
 
 use clap::ValueEnum;
 
-use lookalike_base::Result;
-use lookalike_base::progress::{Progress, Stop};
+use lookalike_base::{Progress, Result, Stop};
 
 use super::json_lines::JsonLines;
 use super::progress::{Terminal, columns_of};

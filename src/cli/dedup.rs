@@ -5,13 +5,11 @@ use std::path::{Path, PathBuf};
 
 use crate::report::page::PageConfig;
 use crate::report::{self, dedup_ledger, unread};
-use lookalike_base::error::refuse;
-use lookalike_base::measure::Measure;
+use lookalike_base::{Measure, refuse};
 use lookalike_engine::join::Pairs;
 use lookalike_engine::pipeline;
 use lookalike_rewrite::output;
-use lookalike_store::remote;
-use lookalike_store::workspace::Cost;
+use lookalike_store::{Cost, remote};
 use lookalike_tasks::audit::AuditConfig;
 use lookalike_tasks::dedup::{
     self, DedupConfig, DedupSource, DedupSummary, Form, Identical, Policy, Revisit, Rule, Search,

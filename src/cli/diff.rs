@@ -4,8 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use lookalike_base::error::refuse;
-use lookalike_base::words::{path_word, shell_word};
+use lookalike_base::{Error, path_word, refuse, shell_word};
 use lookalike_engine::collection;
 use lookalike_engine::document::{self, CompareConfig, Compared};
 use lookalike_engine::outputs::{self, Home};
@@ -14,13 +13,11 @@ use lookalike_tasks::passages::PassagesConfig;
 use crate::report::{page, terminal};
 use clap::{Args, ValueEnum};
 use lookalike_engine::table::Table;
-use lookalike_store::json;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Workspace, json};
 
 use super::command::{Command, Context, Out, Result};
 use super::flags::Programs;
 use super::screen::ScreenFlags;
-use lookalike_base::Error;
 use lookalike_engine::pipeline::{open_catalogued, open_for};
 
 /// Options of `diff`.

@@ -5,9 +5,7 @@ use std::path::PathBuf;
 
 use crate::line;
 use crate::report::terminal::{Line, Shown, named, tabled};
-use lookalike_base::error::refuse;
-use lookalike_base::ids::Threshold;
-use lookalike_base::numbers::counted;
+use lookalike_base::{Threshold, counted, refuse};
 use lookalike_methods::LEXICON_FILE;
 use lookalike_store::disk;
 use lookalike_tasks::evaluate::{

@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use lookalike_base::progress::{Progress, Unit};
-use lookalike_base::threads::lock;
+use lookalike_base::{Progress, Unit, lock};
 
 /// The least time between two reports of a stage.
 const EVERY: Duration = Duration::from_secs(1);

@@ -6,8 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
-use lookalike_base::error::refuse;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, refuse};
 use lookalike_store::disk;
 
 use super::command::{Run, Setup};

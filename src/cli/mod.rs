@@ -44,13 +44,11 @@ use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use lookalike_base::command::Command as Bounded;
-use lookalike_base::process::{self, return_freed_memory};
-use lookalike_base::utf8::{is_deceptive, visible_lines, without_secrets};
-use lookalike_base::{Error, limits, memory};
-use lookalike_store::json::pretty;
-use lookalike_store::workspace::{check_secret, missing, refuse_remote};
-use lookalike_store::{disk, remote};
+use lookalike_base::{
+    Error, command::Command as Bounded, is_deceptive, limits, memory, process, return_freed_memory,
+    visible_lines, without_secrets,
+};
+use lookalike_store::{check_secret, disk, json::pretty, missing, refuse_remote, remote};
 
 use crate::report::page::markup::escaped_json;
 use arguments::Arguments;

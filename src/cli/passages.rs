@@ -10,15 +10,12 @@ use crate::report::rows::Rows;
 use crate::report::terminal::{Growing, visible};
 use crate::report::{searched, unread};
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use lookalike_base::error::refuse;
-use lookalike_base::ids::Threshold;
-use lookalike_base::numbers::{count, percent};
+use lookalike_base::{Threshold, count, percent, refuse};
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::collection::{self, Captured, Catalogue, Names};
 use lookalike_engine::document;
 use lookalike_engine::pipeline;
-use lookalike_store::disk;
-use lookalike_store::workspace::Cost;
+use lookalike_store::{Cost, disk};
 use lookalike_tasks::dedup::Unusable;
 use lookalike_tasks::passages::shown::{Shared, SharedPair, most_shared, ranked};
 use lookalike_tasks::passages::{

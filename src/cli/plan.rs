@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::report;
-use lookalike_base::ids::Threshold;
+use lookalike_base::Threshold;
 use lookalike_engine::outputs::{self, Home};
 use lookalike_engine::pipeline;
 use lookalike_tasks::plan;

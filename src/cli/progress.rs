@@ -6,8 +6,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use lookalike_base::progress::{Progress, Unit};
-use lookalike_base::threads::lock;
+use lookalike_base::{Progress, Unit, lock};
 
 /// Columns of a terminal that does not report its size, and of output to a file.
 pub(crate) const WIDTH: usize = 80;

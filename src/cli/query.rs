@@ -4,16 +4,14 @@ use std::cell::{Cell, OnceCell};
 use std::path::{Path, PathBuf};
 
 use crate::report::terminal::Growing;
-use lookalike_base::numbers::{count, counted};
+use lookalike_base::{Error, count, counted};
 use lookalike_engine::{collection, document, pipeline};
 use lookalike_methods::Spec;
-use lookalike_store::json;
-use lookalike_store::table::{Column, cells, columns, header, only_if, push_row};
+use lookalike_store::{Column, cells, columns, header, json, only_if, push_row};
 use lookalike_tasks::query::{self, Answer, QueryConfig, Rejected, Reply, Warning};
 
 use super::command::{Args, Command, Context, Out, Result};
 use super::flags::{CriterionFlags, Lowest, Reading, WalkFlags, lowest};
-use lookalike_base::Error;
 use lookalike_engine::pipeline::{has_texts, open_catalogued};
 
 /// The columns of the answers.

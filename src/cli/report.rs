@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::report;
 use crate::report::page::{self, PAGE_FILE, PageConfig, SPLIT_DIRECTORY};
-use lookalike_base::error::refuse;
+use lookalike_base::refuse;
 use lookalike_engine::pipeline;
-use lookalike_store::disk;
-use lookalike_store::workspace::{has_records, refuse_remote};
+use lookalike_store::{disk, has_records, refuse_remote};
 use lookalike_tasks::audit::{self, AuditConfig};
 use lookalike_tasks::contamination::REPORT_FILE;
 use lookalike_tasks::passages::{OVERLAPS_FILE, SPANS_FILE};

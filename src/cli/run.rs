@@ -4,18 +4,16 @@ use std::path::{Path, PathBuf};
 
 use crate::report::{answer, ledger, rejected_by_file, unread};
 use clap::builder::ArgPredicate;
-use lookalike_base::numbers::count;
-use lookalike_base::words::words;
+use lookalike_base::{Error, count, words};
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::collection::{self, CollectionConfig, Condition};
 use lookalike_engine::pipeline::{self, AppliedPlan, JoinParameters, Summary, run_against};
 use lookalike_methods::{self as methods, Spec};
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 use lookalike_tasks::plan::{self, run_with_plan};
 
 use super::command::{Args, Command, Context, Out, Result};
 use super::flags::{CollectionFlags, JoinFlags, ResultsFlag, WalkFlags};
-use lookalike_base::Error;
 
 /// Flags of a search. Another one in its directory keeps what they do not change.
 const OF_SEARCH: [&str; 6] = ["threshold", "score", "sampling", "join", "pairs", "results"];

@@ -3,8 +3,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use lookalike_base::numbers::{count, counted, percent};
-use lookalike_base::{Result, memory};
+use lookalike_base::{Result, count, counted, memory, percent};
 use lookalike_engine::document::{self, Facts, Text};
 
 use crate::report::terminal::{self, visible_lines};

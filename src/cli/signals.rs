@@ -6,8 +6,7 @@
 //! caller set to be ignored remains ignored: SIGHUP under `nohup`, SIGINT in the background of a
 //! script.
 
-use lookalike_base::process;
-use lookalike_base::progress::Stop;
+use lookalike_base::{Stop, process};
 use lookalike_store::disk;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;

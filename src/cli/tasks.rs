@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use lookalike_base::error::refuse;
-use lookalike_base::numbers::counted;
-use lookalike_base::words::{listed, path_word, shell_word};
+use lookalike_base::{counted, listed, path_word, refuse, shell_word};
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::pipeline::JoinParameters;
 use lookalike_rewrite::output;

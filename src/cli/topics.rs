@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fmt::Write;
 
 use clap::{Arg, Command};
-use lookalike_base::words::listed;
+use lookalike_base::listed;
 use lookalike_methods::{self as methods, Entry};
 
 /// Arguments with files that are read as documents, which may be objects of a store.

@@ -11,14 +11,10 @@ use std::path::{Path, PathBuf};
 
 use crate::report;
 use crate::report::page::{PAGE_FILE, PageConfig};
-use lookalike_base::budget::ByteSize;
-use lookalike_base::error::refuse;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, budget::ByteSize, refuse};
 use lookalike_engine::collection;
 use lookalike_engine::pipeline::{self, Summary};
-use lookalike_store::checkpoint;
-use lookalike_store::disk::{self, Scratch};
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Scratch, Workspace, checkpoint, disk};
 use lookalike_tasks::dedup::{self, DedupConfig, DedupSummary};
 use lookalike_tasks::passages::{self, PassagesConfig, Stats, Then};
 use lookalike_tasks::query::{self, Answer, QueryConfig, Reply};

@@ -4,14 +4,12 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lookalike_base::budget::{Budget, ByteSize, Disk};
-use lookalike_base::error::refuse;
-use lookalike_base::progress::{Context, Progress, Silent, Stop};
-use lookalike_base::{Error, Result, limits};
+use lookalike_base::{
+    Budget, Context, Disk, Error, Progress, Result, Silent, Stop, budget::ByteSize, limits, refuse,
+};
 use lookalike_engine::collection::CollectionConfig;
 use lookalike_engine::pipeline::JoinParameters;
-use lookalike_store::disk;
-use lookalike_store::workspace::refuse_remote;
+use lookalike_store::{disk, refuse_remote};
 use lookalike_text::parse::TokenKind;
 use lookalike_text::read::Markup;
 

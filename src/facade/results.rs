@@ -2,14 +2,12 @@
 
 use std::path::Path;
 
-use lookalike_base::keywords::keywords;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, Result, keywords};
 use lookalike_engine::cluster::{Member, Members, RESULT_FILES, columns};
 use lookalike_engine::collection::{self, Catalogue};
 use lookalike_engine::pipeline;
 use lookalike_engine::table::TypedTable;
-use lookalike_store::table::{Cell, Column, cells};
+use lookalike_store::{Cell, Column, cells};
 
 /// Two documents that reach the threshold. `D` names a document: by its docno, or by its index for
 /// [`find_pairs`](crate::find_pairs).

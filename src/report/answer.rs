@@ -8,17 +8,14 @@ use super::ledger::{fields, numbered};
 use super::rows::part_of;
 use super::terminal::visible;
 use super::wording::Wording;
-use lookalike_base::measure::Measure;
-use lookalike_base::numbers::{count, counted};
-use lookalike_base::utf8::cut_after;
-use lookalike_base::words::{flag_word, listed, path_word, shell_word};
-use lookalike_base::{Error, Result};
+use lookalike_base::{
+    Error, Measure, Result, count, counted, cut_after, flag_word, listed, path_word, shell_word,
+};
 use lookalike_engine::collection;
 use lookalike_engine::document::stored;
 use lookalike_engine::join::Pairs;
 use lookalike_engine::pipeline::{Summary, first_reject};
-use lookalike_store::disk;
-use lookalike_store::workspace::{InputList, Workspace};
+use lookalike_store::{InputList, Workspace, disk};
 use lookalike_tasks::dedup::{DedupConfig, DedupSource, Form, Removal};
 use lookalike_tasks::passages::SPANS_FILE;
 use lookalike_tasks::passages::shown::shows_passages;

@@ -5,12 +5,10 @@ use std::path::Path;
 
 use super::answer::{doubt, gone_for, named, not_used, programs};
 use super::rows::{Rows, part_of};
-use lookalike_base::Result;
-use lookalike_base::numbers::{count, counted};
-use lookalike_base::words::path_word;
+use lookalike_base::{Result, count, counted, path_word};
 use lookalike_engine::join::{Pairs, PairsEntry};
 use lookalike_engine::pipeline::Summary;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 use lookalike_tasks::dedup::{DedupConfig, DedupSummary, Form, Removal, Rule};
 
 /// The answer of a finished deduplication, in at most six lines: of a collection in its directory as

@@ -23,22 +23,14 @@
 //! duplicates (`exact-duplicates.tsv`) are left out too, because they resemble the same documents
 //! as their representative.
 
-use lookalike_base::bits::Bits;
-use lookalike_base::budget::PROCESS_BYTES;
-use lookalike_base::keywords::keywords;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::Context;
-use lookalike_base::words::path_word;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Bits, Context, Error, PROCESS_BYTES, Result, counted, keywords, path_word};
 use lookalike_engine::collection::{Captured, Catalogue, has_captures};
 use lookalike_engine::join::{
     List, Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs,
 };
 use lookalike_engine::outputs::{self, Home};
 use lookalike_engine::sample::Sampled;
-use lookalike_store::disk::AtomicFile;
-use lookalike_store::table::cell;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{AtomicFile, Workspace, table::cell};
 use std::fmt::Write;
 use std::path::Path;
 

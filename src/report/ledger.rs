@@ -7,15 +7,11 @@ use super::rows::{Rows, share};
 use super::terminal::{named, visible};
 use super::wording::Wording;
 use crate::line;
-use lookalike_base::Result;
-use lookalike_base::budget::ByteSize;
-use lookalike_base::numbers::{count, counted};
-use lookalike_base::words::{listed, words};
+use lookalike_base::{Result, budget::ByteSize, count, counted, listed, words};
 use lookalike_engine::collection::{self, RejectReader};
 use lookalike_engine::join::Pairs;
 use lookalike_engine::pipeline::{Selected, Summary};
-use lookalike_store::disk;
-use lookalike_store::workspace::{Cost, InputList, Workspace};
+use lookalike_store::{Cost, InputList, Workspace, disk};
 
 pub(super) fn bytes(n: u64) -> String {
     ByteSize(n).to_string()

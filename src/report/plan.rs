@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use lookalike_base::numbers::{self, count, counted, fraction};
-use lookalike_store::workspace::Manifest;
+use lookalike_base::{count, counted, fraction, numbers};
+use lookalike_store::Manifest;
 use lookalike_tasks::plan::{Estimate, Evidence, PlanCost, Planned, PlannedGroup, Ratio, saving};
 
 fn percent(share: f64) -> String {

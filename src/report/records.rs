@@ -7,9 +7,7 @@ use serde::Serialize;
 use super::page;
 use super::terminal::tabled;
 use lookalike_base::Result;
-use lookalike_store::disk::{self, AtomicFile};
-use lookalike_store::json;
-use lookalike_store::table::{self, Row};
+use lookalike_store::{AtomicFile, Row, disk, json, table};
 
 /// The rows as text for a terminal of this number of columns.
 pub(crate) fn records<R: Row>(rows: &[R], width: usize) -> String {

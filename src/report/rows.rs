@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 
-use lookalike_base::numbers::{self, count, counted};
+use lookalike_base::{count, counted, numbers};
 
 /// A share in brackets; empty if the total is 0.
 pub(super) fn share(part: u64, whole: u64) -> String {

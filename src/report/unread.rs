@@ -4,13 +4,11 @@
 use std::path::Path;
 
 use super::answer::short_documents;
-use lookalike_base::Result;
-use lookalike_base::progress::Context;
+use lookalike_base::{Context, Result};
 use lookalike_engine::collection::{config, each_unread};
 use lookalike_engine::pipeline::{self, Summary};
 use lookalike_rewrite::again;
-use lookalike_store::disk;
-use lookalike_store::workspace::{InputList, Workspace};
+use lookalike_store::{InputList, Workspace, disk};
 use lookalike_text::read::{RecordReader, Unread, other_fields};
 
 /// Warnings about the input files from the `first` one on from which no document was read, and what

@@ -1,9 +1,6 @@
 //! Describes in words what a run compared and which threshold pairs had to reach.
 
-use lookalike_base::ids::Threshold;
-use lookalike_base::measure::Measure;
-use lookalike_base::numbers::{count, counted};
-use lookalike_base::utf8::cut_after;
+use lookalike_base::{Measure, Threshold, count, counted, cut_after};
 use lookalike_engine::collection::Condition;
 use lookalike_engine::pipeline::Summary;
 

@@ -15,11 +15,7 @@ use std::path::{Path, PathBuf};
 
 use crate::collection::CollectionConfig;
 use crate::shingle::{Excluded, MOST_EXCLUDED, Shingler};
-use lookalike_base::budget::ByteSize;
-use lookalike_base::ids::{Key, with_keys};
-use lookalike_base::numbers::count;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, Key, Result, budget::ByteSize, count, with_keys};
 use lookalike_text::parse::TokenKind;
 use lookalike_text::read::{
     FileRecords, InputFile, Interpreted, Notice, RawDocument, ReadConfig, interpret, list_inputs,

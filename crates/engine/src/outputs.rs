@@ -23,14 +23,11 @@ use std::path::{Path, PathBuf};
 
 use crate::cluster::{DERIVED_FILES, RESULT_FILES, TABLE_FILES};
 use crate::sample::plan::PLAN_FILE;
-use lookalike_base::error::refuse;
-use lookalike_base::words::words;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, refuse, words};
 use lookalike_source::lasting;
-use lookalike_store::disk::{self, Destination};
-use lookalike_store::remote;
-use lookalike_store::workspace::{
-    self, INPUTS_FILE, InputList, LOCK_FILE, MANIFEST_FILE, OutputKind, Workspace,
+use lookalike_store::{
+    Destination, INPUTS_FILE, InputList, LOCK_FILE, MANIFEST_FILE, OutputKind, Workspace, disk,
+    remote, workspace,
 };
 use memchr::memmem;
 

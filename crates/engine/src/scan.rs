@@ -22,14 +22,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use crate::shingle::{DocumentFacts, ShingleConfig, Shingler};
-use lookalike_base::budget::ByteSize;
-use lookalike_base::ids::{Key, with_keys};
-use lookalike_base::memory::Credit;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Unit};
-use lookalike_base::threads::lock;
-use lookalike_base::workers::{Tasks, work_and_commit};
-use lookalike_base::{Error, Result};
+use lookalike_base::{
+    Context, Credit, Error, Key, Result, Tasks, Unit, budget::ByteSize, counted, lock, with_keys,
+    work_and_commit,
+};
 use lookalike_store::disk;
 use lookalike_text::read::{
     Batch, InputFile, Interpreted, ReadConfig, Reason, Record, RecordReader, Reject, Stretch,

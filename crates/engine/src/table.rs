@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use lookalike_base::{Error, Result};
-use lookalike_store::table::{Cell, Column, unescaped};
+use lookalike_store::{Cell, Column, unescaped};
 use lookalike_text::read::lines::{Lines, parsed, shorten};
 
 /// A longer line is an error, because a line is read into memory whole. Docnos are far shorter.

@@ -9,12 +9,8 @@ use crate::merge::PostingsEntry;
 use crate::pipeline::{self, JoinParameters};
 use crate::sample::{SampleEntry, Sampling, Selection};
 use crate::sort::RunsEntry;
-use lookalike_base::Result;
-use lookalike_base::ids::Threshold;
-use lookalike_base::measure::Criterion;
-use lookalike_base::process::cpu_seconds;
-use lookalike_base::progress::{Context, Silent};
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{Context, Criterion, Result, Silent, Threshold, cpu_seconds};
+use lookalike_store::Workspace;
 use std::path::Path;
 use std::time::Instant;
 

@@ -50,9 +50,7 @@ use serde::{Serialize, Serializer};
 use crate::qrels::{
     Clusters, FileCounts, Held, Judgements, QrelsFormat, RankedLine, RankedRun, Source, read,
 };
-use lookalike_base::Result;
-use lookalike_base::keywords::keywords;
-use lookalike_base::progress::Context;
+use lookalike_base::{Context, Result, keywords};
 
 const STAGE: &str = "effect";
 

@@ -16,7 +16,7 @@
 
 use super::terms::{LEAST_TERMS, Preprocessing, filters_help, least_terms};
 use super::{Entry, Method, join_by};
-use lookalike_base::measure::Measure;
+use lookalike_base::Measure;
 
 pub(super) const METHOD: Entry = Entry {
     name: "cosine",

@@ -32,13 +32,9 @@
 use super::selection::ChunkSelection;
 use super::spex::{self, Spex};
 use super::{Entry, Keys, Method, Values, join_by, join_by_shared};
-use lookalike_base::Result;
-use lookalike_base::budget::ByteSize;
-use lookalike_base::ids::Threshold;
-use lookalike_base::measure::Measure;
-use lookalike_base::progress::Context;
+use lookalike_base::{Context, Measure, Result, Threshold, budget::ByteSize};
 use lookalike_engine::join::{Join, JoinConfig};
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 
 pub(super) const METHOD: Entry = Entry {
     name: "deco",

@@ -10,16 +10,11 @@
 
 use super::texts::Texts;
 use super::{Document, Keys};
-use lookalike_base::budget::ByteSize;
-use lookalike_base::ids::Key;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, Key, Result, budget::ByteSize};
 use lookalike_engine::collection::{
     self, CollectionConfig, Cursor, DocumentRecord, Ingested, SegmentEntry, SegmentWriter,
 };
-use lookalike_store::item::item;
-use lookalike_store::workspace::Workspace;
-use lookalike_store::{Sort, Sorted};
+use lookalike_store::{Sort, Sorted, Workspace, item};
 
 const STAGE: &str = "keys";
 const DIRECTORY: &str = "collection";

@@ -76,8 +76,8 @@ use super::lexicon::{self, Lexicon, Share};
 use super::syntactic::signature;
 use super::terms::{LEAST_TERMS, Preprocessing, Terms, filters_help, least_terms};
 use super::{Document, Entry, Keys, Method, Values, join_by_shared, mix};
-use lookalike_base::progress::Context;
-use lookalike_store::workspace::Workspace;
+use lookalike_base::Context;
+use lookalike_store::Workspace;
 
 pub(super) const METHOD: Entry = Entry {
     name: "i-match",

@@ -38,14 +38,11 @@
 //!   not in the file has frequency 1. In another collection its frequency is unknown, because the
 //!   file's collection may not contain it at all.
 
-use lookalike_base::budget::PROCESS_BYTES;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, PROCESS_BYTES, Result};
 use lookalike_engine::collection::Catalogue;
 use lookalike_engine::merge::{self, AllPostings};
 use lookalike_engine::pipeline;
-use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Workspace, disk};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 

@@ -58,12 +58,9 @@ mod windows;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lookalike_base::ids::Threshold;
-use lookalike_base::measure::{Criterion, Measure};
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Criterion, Error, Measure, Result, Threshold};
 use lookalike_engine::join::JoinConfig;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 use lookalike_text::parse::ParseConfig;
 
 pub use deco::{TABLE_1 as DECO_THRESHOLDS, at as deco_at};

@@ -11,7 +11,7 @@
 
 use super::windows::{THRESHOLD, WINDOW, window, windows};
 use super::{Entry, Method, join_by};
-use lookalike_base::measure::Measure;
+use lookalike_base::Measure;
 
 pub(super) const METHOD: Entry = Entry {
     name: "min",

@@ -31,7 +31,7 @@
 use super::sketch::{SEED, family, minima, seed};
 use super::super_shingles::together;
 use super::{Entry, Method, join_by_shared, mix};
-use lookalike_base::error::refuse;
+use lookalike_base::refuse;
 
 pub(super) const METHOD: Entry = Entry {
     name: "minhash",

@@ -21,7 +21,7 @@
 //! No package fits: those considered implement Porter's later algorithm (`rust-stemmers`: English)
 //! or his changed program, or are unmaintained.
 
-use lookalike_base::words::words;
+use lookalike_base::words;
 
 /// Stems a word of lower-case letters in place.
 pub(super) fn stem(word: &mut Vec<u8>) {

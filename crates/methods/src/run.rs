@@ -1,13 +1,10 @@
 //! Runs a method on a collection, from the specification to pairs and clusters.
 
-use lookalike_base::ids::{FingerprintKind, Key};
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, FingerprintKind, Key, Result};
 use lookalike_engine::collection::{self, Catalogue, CatalogueEntry, CollectionConfig};
 use lookalike_engine::merge::AllPostings;
 use lookalike_engine::pipeline::{self, JoinParameters, Summary};
-use lookalike_store::disk;
-use lookalike_store::workspace::{MANIFEST_FILE, Workspace};
+use lookalike_store::{MANIFEST_FILE, Workspace, disk};
 use std::path::{Path, PathBuf};
 
 use super::{Spec, extract, texts};

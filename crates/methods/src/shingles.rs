@@ -21,7 +21,7 @@
 
 use super::document::fingerprint;
 use super::{Entry, Method, join_by, join_by_shared};
-use lookalike_base::measure::Measure;
+use lookalike_base::Measure;
 use lookalike_engine::join::Join;
 
 pub(super) const METHOD: Entry = Entry {

@@ -8,8 +8,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::{Entry, Method, find};
-use lookalike_base::ids::Threshold;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, Threshold};
 use lookalike_store::{self as store, disk};
 use xxhash_rust::xxh3::Xxh3;
 

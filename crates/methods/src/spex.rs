@@ -31,10 +31,9 @@
 //!   is dropped when postings are made, because no second document has it.
 //! - With `iterate=false` every pass counts every chunk, which is the other line in Figure 3b.
 
-use lookalike_base::Result;
-use lookalike_base::progress::Context;
+use lookalike_base::{Context, Result};
 use lookalike_engine::collection;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 use lookalike_text::parse::Tokens;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -8,16 +8,11 @@
 //! # Cost
 //! Memory: one window, in which each byte of text costs the number of bytes that the caller gives.
 
-use lookalike_base::budget::PROCESS_BYTES;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Unit};
-use lookalike_base::workers::on_threads;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, PROCESS_BYTES, Result, Unit, counted, on_threads};
 use lookalike_engine::collection::{
     self, Catalogue, DocumentReader, DocumentRecord, Representatives, SegmentEntry, TextReader,
 };
-use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Workspace, disk};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

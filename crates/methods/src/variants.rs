@@ -36,15 +36,9 @@ use super::lexicon::Lexicon;
 use super::syntactic::signature;
 use super::terms::{Filters, Preprocessing, Sifted};
 use super::texts::Texts;
-use lookalike_base::Result;
-use lookalike_base::budget::ByteSize;
-use lookalike_base::progress::Context;
-use lookalike_base::words::words;
+use lookalike_base::{Context, Result, budget::ByteSize, words};
 use lookalike_engine::collection::{self, Catalogue, each_document};
-use lookalike_store::Sort;
-use lookalike_store::disk::Scratch;
-use lookalike_store::item::item;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Scratch, Sort, Workspace, item};
 
 const STAGE: &str = "variants";
 /// Memory per document: its address and title, and a cluster of all documents.

@@ -13,7 +13,7 @@
 
 use super::document::fingerprint;
 use super::{Document, Values, join_by};
-use lookalike_base::measure::Measure;
+use lookalike_base::Measure;
 use lookalike_engine::join::JoinConfig;
 
 pub(super) const WINDOW: &str = "window=20: bytes in the sliding window (1 to 65536)";

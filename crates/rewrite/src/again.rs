@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use lookalike_base::{Error, Result};
-use lookalike_store::disk;
-use lookalike_store::workspace::InputEntry;
+use lookalike_store::{InputEntry, disk};
 use lookalike_text::read::{InputFile, Reason};
 
 /// The error of a command that reads its inputs twice.

@@ -19,8 +19,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use super::finished::{Content, Finished, FinishedList, NOT_FINISHED, changed};
 use super::objects;
-use lookalike_base::threads::{lock, wait_together};
-use lookalike_base::{Result, limits};
+use lookalike_base::{Result, limits, lock, wait_together};
 use lookalike_store::{disk, remote};
 
 /// The most files that wait, if the process may open that many.

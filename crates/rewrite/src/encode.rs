@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::copy::MemberSink;
-use lookalike_base::wide::WideEncoder;
+use lookalike_base::WideEncoder;
 use lookalike_source::{Codec, Decompressed};
 
 /// A compressed file that is being written, in one member or several.

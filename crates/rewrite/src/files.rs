@@ -9,11 +9,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::STAGE;
-use lookalike_base::Result;
-use lookalike_base::budget::ByteSize;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Unit};
-use lookalike_base::workers::share;
+use lookalike_base::{Context, Result, Unit, budget::ByteSize, counted, workers::share};
 use lookalike_text::read::InputFile;
 
 /// The most bytes and files that a thread takes at a time. The records of all of them are read in

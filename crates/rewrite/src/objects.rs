@@ -13,12 +13,8 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Serialize};
 
 use super::log::Log;
-use lookalike_base::error::refuse;
-use lookalike_base::threads::{lock, wait_together};
-use lookalike_base::utf8::cut_after;
-use lookalike_base::{Error, Result, limits};
-use lookalike_store::workspace::{PRIVATE, STATE_FILE, check_address, refuse_held};
-use lookalike_store::{disk, received, remote};
+use lookalike_base::{Error, Result, cut_after, limits, lock, refuse, wait_together};
+use lookalike_store::{PRIVATE, STATE_FILE, check_address, disk, received, refuse_held, remote};
 use lookalike_text::read::InputFile;
 
 /// The directory in the work directory that has the private directories of outputs in stores.

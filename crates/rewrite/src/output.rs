@@ -22,15 +22,11 @@ use super::batch::{Batch, Complete};
 use super::finished::{Content, Finished, FinishedList, NOT_FINISHED, changed};
 use super::objects::{self, Objects, SHOWN_CHARS};
 use super::{STAGE, again};
-use lookalike_base::error::refuse;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Stop};
-use lookalike_base::utf8::cut_after;
-use lookalike_base::workers::share;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, Result, Stop, counted, cut_after, refuse, workers::share};
 pub use lookalike_store::workspace::PRIVATE;
-use lookalike_store::workspace::{Lock, STATE_FILE, refuse_below_another, resolved};
-use lookalike_store::{disk, json, received, remote};
+use lookalike_store::{
+    Lock, STATE_FILE, disk, json, received, refuse_below_another, remote, resolved,
+};
 use lookalike_text::read::InputFile;
 
 /// What a directory was made from.

@@ -59,10 +59,9 @@ use bytes::Bytes;
 
 use super::annotate::{Annotation, MEMBER};
 use super::{Action, FileEdit, STAGE, Span};
-use lookalike_base::progress::Stop;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, Stop};
 use lookalike_source::{FromPlace, ReadAt};
-use lookalike_store::table::{CREATED_BY, Failure, Remembering};
+use lookalike_store::{CREATED_BY, Failure, Remembering};
 use lookalike_text::read::DEFAULT_MAX_RATIO;
 use lookalike_text::read::parquet::pages::{Limits, Pages, Trouble, exactly};
 use lookalike_text::read::parquet::{encrypted_column, footer, guarded, rows_of};

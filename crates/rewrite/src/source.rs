@@ -6,11 +6,9 @@ use std::path::Path;
 use super::STAGE;
 use super::copy::Members;
 use super::output::OutputFile;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, Result};
 use lookalike_source::{Decompressed, read_all_at};
-use lookalike_store::disk;
-use lookalike_store::remote;
+use lookalike_store::{disk, remote};
 
 /// Whether a file is Parquet, by its first bytes.
 pub fn is_parquet(path: &Path) -> Result<bool> {

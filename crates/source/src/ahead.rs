@@ -15,9 +15,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use lookalike_base::memory::{self, Credit};
-use lookalike_base::threads::lock;
-use lookalike_store::disk::File;
+use lookalike_base::{Credit, lock, memory};
+use lookalike_store::File;
 
 /// Texts that wait for the reader, for each helper: one to go on with.
 const WAITING_PER_HELPER: usize = 2;

@@ -7,7 +7,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 use super::gzip::Gzip;
 use super::input::Input;
 use super::{Fault, RATIO_FREE_BYTES, Reason, exceeds, lacks_memory};
-use lookalike_base::memory::append;
+use lookalike_base::append;
 
 /// Decompresses a whole buffer of gzip, zlib, raw deflate, brotli or zstd, the encodings of HTTP
 /// bodies.

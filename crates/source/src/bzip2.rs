@@ -11,7 +11,7 @@ use super::checked::Member;
 use super::input::Input;
 use super::members::{head_of, read_all_at};
 use super::{Failure, Stepped};
-use lookalike_store::disk::File;
+use lookalike_store::File;
 
 /// bzip2, with any number of streams.
 ///

@@ -4,9 +4,8 @@ use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 
 use super::{Failure, Fault, magic_of};
-use lookalike_base::progress::Stop;
-use lookalike_store::disk::File;
-use lookalike_store::remote;
+use lookalike_base::Stop;
+use lookalike_store::{File, remote};
 
 /// Compressed bytes are read in blocks of this size.
 const INPUT_BUFFER: usize = 256 << 10;

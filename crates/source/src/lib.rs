@@ -41,11 +41,8 @@ use self::gzip::Gzip;
 use self::lzw::Lzw;
 use self::xz::Xz;
 use self::zstd::Zstd;
-use lookalike_base::Error;
-use lookalike_base::keywords::keywords;
-use lookalike_base::wide::{self, Wide, WideDecoder};
-use lookalike_store::disk::File;
-use lookalike_store::remote;
+use lookalike_base::{Error, Wide, WideDecoder, keywords, wide};
+use lookalike_store::{File, remote};
 
 pub use ahead::{Helpers, Job};
 pub use body::{BodyStream, inflate_body};

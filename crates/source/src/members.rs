@@ -10,7 +10,7 @@ use super::Stepped;
 use super::ahead::{Helped, Parts, Text};
 use super::checked::Member;
 use super::input::{Input, ReadAt};
-use lookalike_store::disk::File;
+use lookalike_store::File;
 
 /// Compressed bytes that a helper takes at a time. Members of a web archive have tens of kilobytes.
 const STRIDE: u64 = 256 << 10;

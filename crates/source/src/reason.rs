@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use lookalike_base::keywords::keywords;
+use lookalike_base::keywords;
 
 keywords! {
     /// Why a record was rejected, or a warning about a record that is used.

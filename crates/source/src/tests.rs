@@ -9,9 +9,7 @@ use std::sync::LazyLock;
 use super::ahead::{Helpers, Parts};
 use super::members::Members;
 use super::*;
-use lookalike_base::command::Command;
-use lookalike_base::progress::Stop;
-use lookalike_base::random::Random;
+use lookalike_base::{Command, Random, Stop};
 use lookalike_store::disk;
 
 fn members<F>(file: File, length: u64) -> Members<F> {

@@ -12,7 +12,7 @@ use super::checked::Member;
 use super::input::Input;
 use super::members::{head_of, read_all_at};
 use super::{DECODER_MEMORY, Failure, Fault, Reason, Stepped, xz_dictionary};
-use lookalike_store::disk::File;
+use lookalike_store::File;
 
 /// xz (The .xz File Format 1.2.1), with any number of streams.
 pub(super) struct Xz {

@@ -8,8 +8,7 @@ use std::sync::Mutex;
 use super::disk::{self, File};
 use super::{Item, VERSION, meta};
 use bincode::{BorrowDecode, Encode};
-use lookalike_base::threads::lock;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, lock};
 
 /// Bytes that wait to be written to a file.
 const BUFFER: usize = disk::WRITE_BUFFER;

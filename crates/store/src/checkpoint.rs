@@ -25,9 +25,7 @@ use serde_json::Value;
 
 use crate::workspace::{MANIFEST_FILE, ResultFile, StageRecord, Workspace};
 use crate::{Item, Kind, PartInfo, Parts, Sort, disk, part_number};
-use lookalike_base::budget::ByteSize;
-use lookalike_base::threads::{lock, unlocked};
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, budget::ByteSize, lock, unlocked};
 
 /// The subdirectory of the parts.
 pub const DIRECTORY: &str = "checkpoint";

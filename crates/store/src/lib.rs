@@ -42,6 +42,8 @@ pub mod table;
 pub mod workspace;
 
 pub use aside::{Aside, List, Rows, SetAside};
+pub use checkpoint::{Checkpoint, Checkpoints, LastSearch, UnitSort};
+pub use disk::{AtomicFile, Destination, File, Metadata, READ_BUFFER, Scratch};
 pub use item::Item;
 pub use map::Mapped;
 pub use pack::{KeyColumn, pack_u32, pack_u64, skip_packed, unpack_u32, unpack_u64};
@@ -51,7 +53,17 @@ pub use part::{
     part_number, part_stem, part_unit, read_header, verify_part,
 };
 pub use sort::{Group, Parts, Sort, Sorted, read_sorted};
-pub use table::cell;
+pub use table::{
+    CREATED_BY, Cell, Column, Failure, Format, Remembering, Row, TABLE_BYTES, Table, cell, header,
+    only_if, push_row, unescaped,
+};
+pub use workspace::{
+    Arranged, Base, Cost, FileIdentity, INPUTS_FILE, InputEntry, InputList, LOCK_FILE, Lock,
+    MANIFEST_FILE, Manifest, Meter, OutputKind, OwnDirectory, PRIVATE, Places, ResultFile,
+    STATE_FILE, Skipped, StageRecord, StageRecordKind, Workspace, check_address, check_file,
+    check_inputs, check_secret, has_records, missing, output_kind, put_file, refuse_below_another,
+    refuse_held, refuse_remote, resolved,
+};
 
 /// The checksum of blocks and parts: 64 bits of xxh3. It is not cryptographic; it detects
 /// accidental damage.

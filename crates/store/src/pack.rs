@@ -7,7 +7,7 @@
 //! A frame is one byte with the width (0 to 64), then `ceil(count * width / 8)` bytes with the
 //! numbers from the lowest bit up. The last frame holds the remaining numbers.
 
-use lookalike_base::ids::Key;
+use lookalike_base::Key;
 
 /// Numbers in a frame.
 const FRAME: usize = 128;

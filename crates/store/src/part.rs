@@ -9,8 +9,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::disk::{AtomicFile, File};
 use super::{check_sum, checksum, disk, received};
-use lookalike_base::keywords::keywords;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, keywords};
 
 const MAGIC: [u8; 8] = *b"\x89LKA\r\n\x1a\n";
 const FOOTER_MAGIC: [u8; 8] = *b"\nLKAend\n";

@@ -28,8 +28,7 @@ use std::path::{Path, PathBuf};
 use super::disk;
 use super::item::Item;
 use super::part::{Header, Kind, PartInfo, PartReader, PartWriter};
-use lookalike_base::budget::ByteSize;
-use lookalike_base::{Error, Result, limits};
+use lookalike_base::{Error, Result, budget::ByteSize, limits};
 
 /// Bytes of an item in memory.
 const ITEM_BYTES: usize = 24;

@@ -16,18 +16,10 @@ use std::sync::Mutex;
 
 use serde::Serialize;
 
-use lookalike_base::Result;
-use lookalike_base::budget::ByteSize;
-use lookalike_base::memory::MOST_SORT_BYTES;
-use lookalike_base::numbers::count;
-use lookalike_base::progress::Context;
-use lookalike_base::threads::lock;
+use lookalike_base::{Context, MOST_SORT_BYTES, Result, budget::ByteSize, count, lock};
 use lookalike_engine::scan::{Shingled, each_shingled, least_shingled};
 use lookalike_engine::shingle::ShingleConfig;
-use lookalike_store::Sort;
-use lookalike_store::disk::Scratch;
-use lookalike_store::item::item;
-use lookalike_store::table::row;
+use lookalike_store::{Scratch, Sort, item, row};
 use lookalike_text::read::{InputFile, ReadConfig};
 
 const STAGE: &str = "count";

@@ -1,10 +1,6 @@
 //! Reads the program's directories and files, checks every byte, and prints their records as text.
 
-use lookalike_base::ids::Key;
-use lookalike_base::numbers::{count, counted};
-use lookalike_base::utf8::Utf8Check;
-use lookalike_base::words::words;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Key, Result, Utf8Check, count, counted, words};
 use lookalike_engine::cluster::ResultsEntry;
 use lookalike_engine::collection::{
     self, Catalogue, CatalogueEntry, DocumentReader, RejectReader, SET_BLOCK_BYTES, TextReader,
@@ -14,12 +10,10 @@ use lookalike_engine::merge::{PostingsEntry, PostingsReader};
 use lookalike_engine::sample::{SampleEntry, Sampled};
 use lookalike_engine::sort::{RunFile, RunsEntry};
 use lookalike_engine::{index, pipeline};
-use lookalike_store::checkpoint::Checkpoint;
-use lookalike_store::workspace::{
-    InputList, MANIFEST_FILE, Manifest, Places, Workspace, check_file, check_inputs,
-};
 use lookalike_store::{
-    HEADER_BYTES, Kind, PartFile, PartInfo, PartReader, disk, read_header, read_sorted, verify_part,
+    Checkpoint, HEADER_BYTES, InputList, Kind, MANIFEST_FILE, Manifest, PartFile, PartInfo,
+    PartReader, Places, Workspace, check_file, check_inputs, disk, read_header, read_sorted,
+    verify_part,
 };
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -6,9 +6,8 @@ use clap::Args;
 
 use crate::report;
 use crate::report::page::PageConfig;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{Context, Error, Result};
+use lookalike_store::Workspace;
 use lookalike_tasks::audit::{AuditConfig, Source};
 
 /// What the page of a deduplication shows.

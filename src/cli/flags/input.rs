@@ -4,11 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use globset::Glob;
-use lookalike_base::Result;
-use lookalike_base::budget::ByteSize;
-use lookalike_base::error::refuse;
-use lookalike_base::ids::FingerprintKind;
-use lookalike_base::progress::Context;
+use lookalike_base::{Context, FingerprintKind, Result, budget::ByteSize, refuse};
 use lookalike_engine::collection::{CollectionConfig, Condition, SizeGroups};
 use lookalike_engine::excluded::excluded;
 use lookalike_engine::pipeline::{self, InputChoice};

@@ -1,10 +1,7 @@
 //! Flags that select which pairs are found, and how.
 
 use clap::Args;
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
-use lookalike_base::ids::Threshold;
-use lookalike_base::measure::{Criterion, Measure};
+use lookalike_base::{Criterion, Measure, Result, Threshold, refuse};
 use lookalike_engine::collection::CollectionConfig;
 use lookalike_engine::join::{Join, JoinConfig, Pairs};
 use lookalike_engine::pipeline::{AppliedPlan, JoinParameters, Spill};

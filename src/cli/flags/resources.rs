@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use lookalike_base::Result;
-use lookalike_base::budget::ByteSize;
+use lookalike_base::{Result, budget::ByteSize};
 
 use crate::cli::command::{Run, Setup};
 use crate::cli::context::Host;

@@ -1,8 +1,7 @@
 //! The flag for the format of the result files.
 
 use clap::Args;
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
+use lookalike_base::{Result, refuse};
 use lookalike_engine::cluster::ResultFormat;
 
 /// The format of the result files.

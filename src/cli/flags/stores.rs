@@ -4,10 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
-use lookalike_store::remote;
-use lookalike_store::workspace::check_secret;
+use lookalike_base::{Result, refuse};
+use lookalike_store::{check_secret, remote};
 
 /// How object stores are reached.
 #[derive(Debug, Args)]

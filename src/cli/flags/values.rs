@@ -4,8 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use lookalike_base::ids::Threshold;
-use lookalike_base::words::listed;
+use lookalike_base::{Threshold, listed};
 use lookalike_engine::sample::Sampling;
 use lookalike_tasks::plan::Ratio;
 

@@ -15,16 +15,10 @@ use super::texts;
 use super::{FIXED_BYTES, PageConfig, PageStats, STAGE};
 use crate::report::answer::named;
 use crate::report::dedup::revisits;
-use lookalike_base::Result;
-use lookalike_base::measure::Measure;
-use lookalike_base::memory::Memory;
-use lookalike_base::numbers::{count, counted, percent};
-use lookalike_base::progress::{Context, Unit};
+use lookalike_base::{Context, Measure, Memory, Result, Unit, count, counted, percent};
 use lookalike_engine::collection::{self, Condition};
 use lookalike_engine::document::{ShownDocument, record_bytes};
-use lookalike_store::disk;
-use lookalike_store::table::cell;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Workspace, disk, table::cell};
 use lookalike_tasks::audit::review::{ReviewVerdict, Verdicts};
 use lookalike_tasks::audit::{
     Audit, AuditedCluster, ClusterMember, MEMBERS_SHOWN, SampleKind, SamplePair, Source,

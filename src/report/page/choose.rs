@@ -1,13 +1,7 @@
 //! Chooses the clusters and pairs to show: the largest, the nearest to the threshold, some at
 //! random.
 
-use lookalike_base::Result;
-use lookalike_base::budget::ByteSize;
-use lookalike_base::least::Least;
-use lookalike_base::measure::Measure;
-use lookalike_base::memory::Memory;
-use lookalike_base::progress::Context;
-use lookalike_base::union_find::UnionFind;
+use lookalike_base::{Context, Least, Measure, Memory, Result, UnionFind, budget::ByteSize};
 use lookalike_engine::align::Words;
 use lookalike_engine::cluster::ClusterStats;
 use lookalike_engine::collection::{self, Catalogue};
@@ -15,7 +9,7 @@ use lookalike_engine::document::{ShownDocument, look_up};
 use lookalike_engine::join::closest::{self, Search};
 use lookalike_engine::join::{List, Pair, Pairs, PairsEntry, each_measured_pair, sizes_of_pairs};
 use lookalike_engine::sample::{SampleEntry, Sampled, Sampling};
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

@@ -4,9 +4,7 @@ use super::Page;
 use super::frame::Section;
 use super::markup::{Markup, html};
 use super::pairs::{marks, one_pair};
-use lookalike_base::measure::Measure;
-use lookalike_base::numbers::{count, counted};
-use lookalike_base::words::path_word;
+use lookalike_base::{Measure, count, counted, path_word};
 use lookalike_engine::join::closest::{MOST_FINGERPRINTS, Search};
 use lookalike_text::parse::TokenKind;
 

@@ -8,9 +8,7 @@ use super::markup::{Markup, html, isolated};
 use super::pairs::{compared, names};
 use super::panels::{short, table};
 use super::{Page, Texts};
-use lookalike_base::Result;
-use lookalike_base::measure::Measure;
-use lookalike_base::numbers::count;
+use lookalike_base::{Measure, Result, count};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

@@ -8,11 +8,9 @@ use super::markup::{Markup, begin, end, html, isolated, link, visible};
 use super::panels::{headline, number, table};
 use super::side_by_side::{block, options};
 use super::texts::folded;
-use lookalike_base::Result;
-use lookalike_base::numbers::{count, share};
+use lookalike_base::{Result, count, numbers::share};
 use lookalike_engine::align::TextComparison;
-use lookalike_store::disk;
-use lookalike_store::table::CREATED_BY;
+use lookalike_store::{CREATED_BY, disk};
 use lookalike_tasks::contamination::{
     ContaminationReport, DROP_FILE, FOUND_FILE, ITEMS_FILE, ListedDocument, ShownItem,
 };

@@ -4,11 +4,10 @@ use super::frame::{Frame, Section, Sheet, many};
 use super::markup::{Markup, begin, begin_class, end, html, isolated, link};
 use super::panels::{short, shorter, table};
 use super::side_by_side;
-use lookalike_base::Result;
-use lookalike_base::numbers::{count, counted, percent};
+use lookalike_base::{Result, count, counted, percent};
 use lookalike_engine::align::{Block, TextComparison, Words};
 use lookalike_engine::document::{Both, Pair, Passages, Side};
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 use std::path::Path;
 
 /// Limit on the passages that have a row.

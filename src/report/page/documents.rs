@@ -12,7 +12,7 @@ use super::texts::Read;
 use lookalike_base::{Error, Result};
 use lookalike_engine::collection::{self, Catalogue};
 use lookalike_engine::document::ShownDocument;
-use lookalike_store::workspace::{InputList, Workspace};
+use lookalike_store::{InputList, Workspace};
 
 /// Where captures are replayed: an address with `{url}` and `{timestamp}` in it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::sizes::histogram;
 use crate::report::ledger::bytes;
 use crate::report::rows::share;
 use crate::report::wording::Wording;
-use lookalike_base::numbers::{count, counted};
+use lookalike_base::{count, counted};
 use lookalike_engine::pipeline::Summary;
 use lookalike_text::parse::TokenKind;
 

@@ -3,9 +3,8 @@
 use super::markup::{
     Markup, Render, digest_source, harmless_json, html, json_block, own, plain, visible,
 };
-use lookalike_base::Result;
-use lookalike_base::numbers::counted;
-use lookalike_store::disk::AtomicFile;
+use lookalike_base::{Result, counted};
+use lookalike_store::AtomicFile;
 use std::path::Path;
 
 /// The style of all pages.

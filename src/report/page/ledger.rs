@@ -4,12 +4,10 @@ use super::frame::{Section, many};
 use super::markup::{Markup, html, isolated, visible};
 use super::panels::table;
 use crate::report::ledger::{bytes, cost_rows, ledger_rows};
-use lookalike_base::Result;
-use lookalike_base::measure::Measure;
-use lookalike_base::numbers::count;
+use lookalike_base::{Measure, Result, count};
 use lookalike_engine::collection::each_unread;
 use lookalike_engine::pipeline::Summary;
-use lookalike_store::workspace::{InputList, Workspace};
+use lookalike_store::{InputList, Workspace};
 use lookalike_text::parse::TokenKind;
 
 /// The most files of a list.

@@ -15,7 +15,7 @@ use maud::PreEscaped;
 pub use maud::{Markup, Render, html};
 use sha2::{Digest, Sha256};
 
-use lookalike_base::utf8::is_deceptive;
+use lookalike_base::is_deceptive;
 
 /// The output for a character.
 enum Written {

@@ -74,17 +74,13 @@ mod texts;
 pub(crate) mod versions;
 
 use crate::report::cost_rows;
-use lookalike_base::Result;
-use lookalike_base::memory::Memory;
-use lookalike_base::numbers::{self, count, counted};
-use lookalike_base::progress::{Context, Unit};
+use lookalike_base::{Context, Memory, Result, Unit, count, counted, numbers};
 use lookalike_engine::cluster::ResultsEntry;
 use lookalike_engine::collection::{self, Catalogue};
 use lookalike_engine::document::record_bytes;
 use lookalike_engine::join::PairsEntry;
 use lookalike_engine::pipeline::Summary;
-use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Workspace, disk};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 

@@ -7,7 +7,7 @@ use super::markup::{Markup, html, isolated, visible};
 use super::panels::short_below;
 use super::side_by_side::{CONTEXT, block, options, strip};
 use super::{Page, WORDS_COMPARED};
-use lookalike_base::numbers::count;
+use lookalike_base::count;
 use lookalike_engine::align::TextComparison;
 use lookalike_engine::document::ShownDocument;
 use lookalike_text::parse::TokenKind;

@@ -1,7 +1,7 @@
 //! Parts that several pages share: tables, shares and headlines.
 
 use super::markup::{Markup, html, visible};
-use lookalike_base::numbers::{count, share};
+use lookalike_base::{count, numbers::share};
 
 /// A table, which scrolls sideways on a narrow screen. The caption and the heads of columns may be
 /// empty.

@@ -14,16 +14,12 @@ use super::side_by_side::{block, options};
 use super::texts;
 use super::{FIXED_BYTES, PageConfig, PageStats, STAGE, WORDS_COMPARED};
 use crate::report::answer::each_length;
-use lookalike_base::Result;
-use lookalike_base::memory::Memory;
-use lookalike_base::numbers::{count, counted, percent};
-use lookalike_base::progress::{Context, Unit};
-use lookalike_base::words::shell_word;
+use lookalike_base::{Context, Memory, Result, Unit, count, counted, percent, shell_word};
 use lookalike_engine::align::{TextComparison, Words};
 use lookalike_engine::collection::has_captures;
 use lookalike_engine::document::{ShownDocument, look_up, record_bytes};
 use lookalike_engine::pipeline::Summary;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 use lookalike_tasks::passages::shown::{
     Shared, SharedCluster, SharedPair, SharedPassage, SharedPlace, largest, list_bytes, most_shared,
 };

@@ -3,7 +3,7 @@
 use super::frame::{Frame, Section};
 use super::markup::{html, visible};
 use super::panels::{number, table};
-use lookalike_store::table::{CREATED_BY, Kind, Row};
+use lookalike_store::{CREATED_BY, Row, table::Kind};
 
 /// A page with a table of the rows.
 pub(crate) fn records<R: Row>(rows: &[R], (title, below): (&str, &str)) -> Vec<u8> {

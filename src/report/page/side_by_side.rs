@@ -2,7 +2,7 @@
 
 use super::frame::many;
 use super::markup::{Markup, html, lines};
-use lookalike_base::numbers::percent;
+use lookalike_base::percent;
 use lookalike_engine::align::{Block, Stretch, TextComparison};
 use lookalike_text::parse::TokenKind;
 

@@ -5,10 +5,7 @@ use super::frame::Section;
 use super::markup::{Markup, html};
 use super::panels::{share_bar, table};
 use crate::report::wording::{Wording, group_name};
-use lookalike_base::ids::Threshold;
-use lookalike_base::measure::Measure;
-use lookalike_base::numbers::count;
-use lookalike_base::words::listed;
+use lookalike_base::{Measure, Threshold, count, listed};
 use lookalike_engine::pipeline::Summary;
 
 /// The section with the sizes of the documents; nothing without documents.

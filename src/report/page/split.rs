@@ -12,15 +12,11 @@ use super::{
     documents, finished, found,
 };
 use crate::report::wording::Wording;
-use lookalike_base::Result;
-use lookalike_base::memory::Memory;
-use lookalike_base::numbers::{count, counted};
-use lookalike_base::progress::{Context, Unit};
+use lookalike_base::{Context, Memory, Result, Unit, count, counted};
 use lookalike_engine::cluster;
 use lookalike_engine::document::{ShownDocument, record_bytes};
 use lookalike_engine::pipeline::{self, Summary};
-use lookalike_store::workspace::{ResultFile, Workspace};
-use lookalike_store::{SetAside, disk};
+use lookalike_store::{ResultFile, SetAside, Workspace, disk};
 use std::collections::{HashMap, HashSet};
 
 /// Subdirectory of an output directory with the pages.

@@ -1,16 +1,12 @@
 //! Reads the texts of the documents shown from the input files again.
 
-use lookalike_base::Result;
-use lookalike_base::memory::Memory;
-use lookalike_base::progress::Context;
-use lookalike_base::threads::{lock, unlocked};
+use lookalike_base::{Context, Memory, Result, lock, unlocked};
 use lookalike_engine::align::Words;
 use lookalike_engine::collection;
 use lookalike_engine::document::{
     Folded, READER_BYTES, Reread, ShownDocument, look_up, read_again, record_bytes,
 };
-use lookalike_store::SetAside;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{SetAside, Workspace};
 use lookalike_text::parse::{ParseConfig, TokenKind};
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;

@@ -10,14 +10,9 @@ use super::pairs::compared;
 use super::panels::{short, table};
 use super::texts;
 use super::{FIXED_BYTES, PageConfig, STAGE};
-use lookalike_base::Result;
-use lookalike_base::memory::Memory;
-use lookalike_base::numbers::{count, counted};
-use lookalike_base::progress::Context;
-use lookalike_base::utf8::cut_after;
-use lookalike_base::words::{path_word, shell_word};
+use lookalike_base::{Context, Memory, Result, count, counted, cut_after, path_word, shell_word};
 use lookalike_engine::document::record_bytes;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 use lookalike_tasks::versions::{Capture, Change, Crawl, Version, VersionsSummary};
 
 const FILTER: &str = include_str!("versions.js");

@@ -2,8 +2,7 @@
 
 use super::flow::Line;
 use super::{Flow, Put, Screen, Style, visible};
-use lookalike_base::Result;
-use lookalike_base::numbers::{count, counted, percent};
+use lookalike_base::{Result, count, counted, percent};
 use lookalike_engine::align::{Block, LEAST_FOLDED, Stretch, TextComparison, Words};
 use lookalike_engine::document::{Both, Lines, Passages, Place, Side};
 use lookalike_store::table;

@@ -15,8 +15,7 @@ mod flow;
 mod shown;
 mod table;
 
-use lookalike_base::Result;
-use lookalike_base::utf8::{self, push_visible};
+use lookalike_base::{Result, push_visible, utf8};
 
 pub(crate) use compared::{compared, head, passages};
 use flow::Flow;

@@ -1,9 +1,7 @@
 //! The facts about a document, on a terminal.
 
 use super::{Put, Screen, Style, visible};
-use lookalike_base::Result;
-use lookalike_base::numbers::{count, counted};
-use lookalike_base::words;
+use lookalike_base::{Result, count, counted, words};
 use lookalike_engine::collection::Captured;
 use lookalike_engine::document::{Facts, Known, Listed, NamedDocument};
 use lookalike_store::table::cell;

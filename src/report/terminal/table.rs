@@ -4,7 +4,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::flow::Flow;
 use super::{Screen, Style, visible};
-use lookalike_base::numbers::fraction;
+use lookalike_base::fraction;
 
 /// Columns between two cells.
 const BETWEEN: usize = 2;

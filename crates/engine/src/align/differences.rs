@@ -5,7 +5,7 @@ use std::ops::Range;
 use similar::DiffOp;
 use similar::algorithms::{Capture, Compact, Replace, myers};
 
-use lookalike_base::random::{STEP, mix_key};
+use lookalike_base::{STEP, mix_key};
 
 /// Upper limit on the memory of [`differences`] for each token of both sequences.
 pub const BYTES: u64 = 96;

@@ -5,8 +5,7 @@ use std::cell::RefCell;
 use std::io;
 use std::path::Path;
 
-use lookalike_base::memory::room_for_block;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, room_for_block};
 use lookalike_store::{PartReader, PartWriter, checksum};
 use zstd::bulk::Decompressor;
 

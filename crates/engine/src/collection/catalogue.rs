@@ -5,18 +5,13 @@
 //! fewer documents than the one before, and additions of similar sizes leave about log2 of their
 //! number.
 
-use lookalike_base::bits::Bits;
-use lookalike_base::budget::{Budget, ByteSize};
-use lookalike_base::memory::MOST_SORT_BYTES;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Unit, caught, joined, joined_all};
-use lookalike_base::workers::{Queue, Receiver, bounded, in_order};
-use lookalike_base::{Error, Result, threads};
-use lookalike_store::item::item;
-use lookalike_store::workspace::{MANIFEST_FILE, Places, Workspace};
+use lookalike_base::{
+    Bits, Budget, Context, Error, MOST_SORT_BYTES, Queue, Receiver, Result, Unit, bounded,
+    budget::ByteSize, caught, counted, in_order, joined, joined_all, threads,
+};
 use lookalike_store::{
-    Group, Header, Kind, NAMES_WITH_CAPTURES, PartInfo, PartWriter, Sort, VERSION, disk, json,
-    part_unit,
+    Group, Header, Kind, MANIFEST_FILE, NAMES_WITH_CAPTURES, PartInfo, PartWriter, Places, Sort,
+    VERSION, Workspace, disk, item, json, part_unit,
 };
 use lookalike_text::read::{Reason, Reject, SourceSpan};
 use std::collections::HashMap;

@@ -27,9 +27,7 @@ use cel::parser::PrattParser;
 use cel::{Context as Scope, ExecutionError, Value};
 use xxhash_rust::xxh3::xxh3_128;
 
-use lookalike_base::Error;
-use lookalike_base::keywords::{alternatives, stored_as_text};
-use lookalike_base::words::words;
+use lookalike_base::{Error, alternatives, stored_as_text, words};
 use lookalike_text::read::{moment, seconds};
 
 /// The most bytes of an expression.

@@ -11,12 +11,8 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::catalogue::{Catalogue, each_document, own_rule, rule};
 use super::condition::{Condition, FieldValues, READ, Rule, is_rounded, needed};
 use super::records::config;
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
-use lookalike_base::numbers::{count, counted};
-use lookalike_base::progress::Context;
-use lookalike_base::threads::lock;
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{Context, Result, count, counted, lock, refuse};
+use lookalike_store::Workspace;
 use lookalike_text::read::{FACTS, InputFile, RecordReader};
 
 /// The outcomes of pairs of values that are remembered, and their memory.

@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::condition::Condition;
 use crate::shingle::{ShingleConfig, flags};
-use lookalike_base::budget::ByteSize;
-use lookalike_base::keywords::stored_as_text;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, budget::ByteSize, stored_as_text};
 use lookalike_store as store;
 use lookalike_text::parse::other_rule;
 use lookalike_text::read::{READ_RULE, ReadConfig};

@@ -11,9 +11,8 @@ use super::blocks::{Packer, take};
 use super::since::Since;
 use super::text_digest::TextDigest;
 use lookalike_base::{Error, Result};
-use lookalike_store::workspace::Places;
 use lookalike_store::{
-    Header, Kind, PartInfo, PartReader, PartWriter, WITH_DATE, WITH_FIELDS, meta,
+    Header, Kind, PartInfo, PartReader, PartWriter, Places, WITH_DATE, WITH_FIELDS, meta,
 };
 use lookalike_text::read::{Reason, Reject, SaidOnce};
 

@@ -2,9 +2,8 @@
 
 use super::Catalogue;
 use super::sets::{SetBlock, SetFile};
-use lookalike_base::ids::Key;
-use lookalike_base::{Error, Result};
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{Error, Key, Result};
+use lookalike_store::Workspace;
 
 /// Calls `each` with every document, in order: its number, the number of its stored keys, and a
 /// function that reads these keys, little-endian.

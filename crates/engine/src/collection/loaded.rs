@@ -5,10 +5,7 @@
 //! chosen first, and their sets are read in one pass in the order of the files.
 
 use super::MappedSets;
-use lookalike_base::Result;
-use lookalike_base::bits::{Bits, Ranks};
-use lookalike_base::progress::Stop;
-use lookalike_base::workers::share;
+use lookalike_base::{Bits, Ranks, Result, Stop, workers::share};
 
 /// Bytes that a thread copies at a time.
 const PIECE: usize = 4 << 20;

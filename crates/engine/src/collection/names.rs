@@ -7,10 +7,11 @@ use bincode::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 use super::documents::DocumentRecord;
-use lookalike_base::ids::Key;
-use lookalike_base::{Error, Result};
-use lookalike_store::table::{cell, unescaped};
-use lookalike_store::{HEADER_BYTES, Kind, NAMES_WITH_CAPTURES, PartFile, PartInfo, verify_part};
+use lookalike_base::{Error, Key, Result};
+use lookalike_store::{
+    HEADER_BYTES, Kind, NAMES_WITH_CAPTURES, PartFile, PartInfo, table::cell, unescaped,
+    verify_part,
+};
 
 /// The address and the date of a capture of a web archive; neither for another document.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]

@@ -3,9 +3,8 @@
 use super::Extent;
 use super::documents::{DocumentReader, DocumentRecord, DocumentView, RejectReader};
 use super::records::{self, Cursor, SegmentEntry};
-use lookalike_base::Result;
-use lookalike_base::bits::Bits;
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{Bits, Result};
+use lookalike_store::Workspace;
 use lookalike_text::read::{Reason, Reject};
 
 /// A record of an input: a document, or a rejected one.

@@ -5,14 +5,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{CatalogueStats, CollectionConfig, SegmentStats};
-use lookalike_base::error::refuse;
-use lookalike_base::numbers::is_zero;
-use lookalike_base::words::words;
-use lookalike_base::{Error, Result};
-use lookalike_store::workspace::{
-    MANIFEST_FILE, Manifest, StageRecord, StageRecordKind, Workspace,
+use lookalike_base::{Error, Result, is_zero, refuse, words};
+use lookalike_store::{
+    self as store, Kind, MANIFEST_FILE, Manifest, PartInfo, StageRecord, StageRecordKind, Workspace,
 };
-use lookalike_store::{self as store, Kind, PartInfo};
 
 /// A position in the input: the records before number `event` of file `file` are finished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -1,8 +1,7 @@
 //! The digests of the texts of documents that share their words.
 
-use lookalike_base::Result;
-use lookalike_base::bits::{Bits, Ranks};
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{Bits, Ranks, Result};
+use lookalike_store::Workspace;
 
 use super::catalogue::Catalogue;
 use super::text_digest::{Sameness, TextDigest};

@@ -1,13 +1,10 @@
 //! The fingerprint sets of a segment: written and read in order, or looked up at random.
 
 use crate::collection::SegmentEntry;
-use lookalike_base::ids::Key;
-use lookalike_base::numbers::counted;
-use lookalike_base::{Error, Result, limits, process};
-use lookalike_store::workspace::{MANIFEST_FILE, Places, Workspace};
+use lookalike_base::{Error, Key, Result, counted, limits, process};
 use lookalike_store::{
-    HEADER_BYTES, Header, Kind, Mapped, PartFile, PartInfo, PartReader, PartWriter, check_sum,
-    checksum,
+    HEADER_BYTES, Header, Kind, MANIFEST_FILE, Mapped, PartFile, PartInfo, PartReader, PartWriter,
+    Places, Workspace, check_sum, checksum,
 };
 use std::ops::Range;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 use serde::Serializer;
 
 use super::since::Since;
-use lookalike_base::keywords::keywords;
+use lookalike_base::keywords;
 use lookalike_store::WITH_TEXT_DIGEST;
 
 keywords! {

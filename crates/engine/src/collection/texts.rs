@@ -16,8 +16,7 @@
 
 use crate::collection::SegmentEntry;
 use lookalike_base::{Error, Result};
-use lookalike_store::workspace::Workspace;
-use lookalike_store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter};
+use lookalike_store::{Footer, Header, Kind, PartInfo, PartReader, PartWriter, Workspace};
 use std::path::Path;
 
 use super::blocks::{Packer, take};

@@ -4,14 +4,9 @@ use std::ops::Range;
 
 use crate::align::{self, Words};
 use crate::collection::{self, Catalogue, Sameness, each_set};
-use lookalike_base::ids::{Key, with_keys};
-use lookalike_base::measure::Measure;
-use lookalike_base::memory::Memory;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, Key, Measure, Memory, Result, counted, with_keys};
 
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 use lookalike_text::parse::{ParseConfig, each_token};
 
 use super::find::{Found, find};

@@ -7,12 +7,8 @@ use crate::cluster::{ResultsEntry, cluster_of, cluster_of_bytes};
 use crate::collection::{self, Captured, Catalogue, Names, each_document};
 use crate::join::{List, Pairs, PairsEntry, each_measured_pair, sizes_of_pairs};
 use crate::sample::Sampled;
-use lookalike_base::Result;
-use lookalike_base::least::Least;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::Context;
-use lookalike_base::words::path_word;
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{Context, Least, Result, counted, path_word};
+use lookalike_store::Workspace;
 
 use super::find::Found;
 use super::{FIXED_BYTES, Listed, STAGE};

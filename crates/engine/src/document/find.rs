@@ -3,10 +3,8 @@
 use crate::collection::{
     self, Catalogue, DocumentReader, DocumentRecord, InputRecord, InputRecords,
 };
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
-use lookalike_store::table::cell;
-use lookalike_store::workspace::{InputList, Workspace};
+use lookalike_base::{Context, Error, Result};
+use lookalike_store::{InputList, Workspace, table::cell};
 use lookalike_text::read::{Reason, page_address};
 
 use super::{Listed, STAGE};

@@ -2,13 +2,9 @@
 
 use crate::collection;
 use crate::shingle::{ShingleConfig, Shingler};
-use lookalike_base::ids::FingerprintKind;
-use lookalike_base::progress::Context;
-use lookalike_base::workers::share;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, FingerprintKind, Result, workers::share};
 use lookalike_source::lasting;
-use lookalike_store::disk::{self, Metadata};
-use lookalike_store::workspace::{InputEntry, InputList, Workspace};
+use lookalike_store::{InputEntry, InputList, Metadata, Workspace, disk};
 use lookalike_text::parse::{OLDEST_TOKEN_RULE, ParseConfig, Parser, TokenKind};
 use lookalike_text::read::{
     FileRecords, InputFile, Interpreted, RawDocument, Record, RecordKind, Reject, interpret,

@@ -4,11 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::collection::each_place_with_others;
-use lookalike_base::Result;
-use lookalike_base::memory::Memory;
-use lookalike_base::progress::Context;
-use lookalike_base::utf8::cut_after;
-use lookalike_store::workspace::{InputList, Workspace};
+use lookalike_base::{Context, Memory, Result, cut_after};
+use lookalike_store::{InputList, Workspace};
 
 use super::inputs::Wanted;
 

@@ -5,12 +5,8 @@ use std::sync::Mutex;
 use serde::Serialize;
 
 use crate::collection::{self, Catalogue, TextReader};
-use lookalike_base::memory::Memory;
-use lookalike_base::progress::Context;
-use lookalike_base::threads::{lock, unlocked};
-use lookalike_base::{Error, Result};
-use lookalike_store::table::cell;
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{Context, Error, Memory, Result, lock, unlocked};
+use lookalike_store::{Workspace, table::cell};
 
 use super::STAGE;
 use super::find::{Found, located};

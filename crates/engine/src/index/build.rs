@@ -10,15 +10,11 @@ use super::lists::ListsWriter;
 use super::{DIRECTORY, IndexEntry, IndexStats, Layout, Level, STAGE, key_of, leading, least};
 use crate::collection::{self, Catalogue, Extent, Representatives, SegmentEntry, SetReader};
 use crate::sort::{Buffer, Record};
-use lookalike_base::budget::PROCESS_BYTES;
-use lookalike_base::ids::Key;
-use lookalike_base::limits::files_left;
-use lookalike_base::measure::Criterion;
-use lookalike_base::progress::{Context, Stop, Unit};
-use lookalike_base::workers::{Tasks, share, work_and_commit};
-use lookalike_base::{Error, Result};
-use lookalike_store::workspace::Workspace;
-use lookalike_store::{PartInfo, disk};
+use lookalike_base::{
+    Context, Criterion, Error, Key, PROCESS_BYTES, Result, Stop, Tasks, Unit, files_left,
+    work_and_commit, workers::share,
+};
+use lookalike_store::{PartInfo, Workspace, disk};
 
 /// Memory of a thread's reader and writer.
 const WORKER_BYTES: u64 = 4 << 20;

@@ -7,13 +7,10 @@ use super::{DIRECTORY, IndexEntry, Level, STAGE};
 use crate::collection::{
     self, Captured, Catalogue, DocumentView, SegmentEntry, Since, TextDigest, each_document_of,
 };
-use lookalike_base::ids::{Key as _, with_keys};
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{Context, Error, Result, ids::Key as _, with_keys};
 use lookalike_store::{
     FACTS_WITH_CAPTURES, HEADER_BYTES, Header, Kind, PartFile, PartInfo, PartWriter,
-    WITH_TEXT_DIGEST, check_sum,
+    WITH_TEXT_DIGEST, Workspace, check_sum,
 };
 
 /// Bytes of a document's facts.

@@ -5,11 +5,10 @@ use std::path::Path;
 
 use super::lists::{BLOCK_HEAD, BLOCK_LISTS, CHUNK, CHUNK_HEAD, sum};
 use super::{DIRECTORY, KEY_BITS, Layout, Level, MOST_RANGES, SHORT, leading};
-use lookalike_base::ids::Key;
-use lookalike_base::measure::Criterion;
-use lookalike_base::{Error, Result};
-use lookalike_store::workspace::Workspace;
-use lookalike_store::{HEADER_BYTES, Kind, PartFile, PartInfo, check_sum, unpack_u32, unpack_u64};
+use lookalike_base::{Criterion, Error, Key, Result};
+use lookalike_store::{
+    HEADER_BYTES, Kind, PartFile, PartInfo, Workspace, check_sum, unpack_u32, unpack_u64,
+};
 
 /// Bytes read at first for a block: most blocks fit.
 const GUESS: usize = 1 << 10;

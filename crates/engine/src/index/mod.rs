@@ -62,10 +62,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::collection::{self, Extent};
-use lookalike_base::ids::Key;
-use lookalike_base::measure::Criterion;
-use lookalike_store::workspace::{StageRecord, Workspace};
-use lookalike_store::{Kind, PartInfo};
+use lookalike_base::{Criterion, Key};
+use lookalike_store::{Kind, PartInfo, StageRecord, Workspace};
 
 pub use build::run;
 pub use documents::{Facts, IndexedDocuments, check_documents, check_facts, each_md5};

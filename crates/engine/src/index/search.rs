@@ -17,8 +17,7 @@ use std::ops::{ControlFlow, Range};
 
 use super::SHORT;
 use super::look_up::{Buffers, Index, ListPlace, Lists};
-use lookalike_base::Result;
-use lookalike_base::ids::Key;
+use lookalike_base::{Key, Result};
 
 /// Keys of one set that are looked up together, if their lists are not yet read.
 pub const TOGETHER: u64 = 512;

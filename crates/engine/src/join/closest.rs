@@ -19,13 +19,8 @@ use std::cmp::Reverse;
 
 use crate::collection::{self, Catalogue, Extent, MappedSets, Tried};
 use crate::join::{Pair, PairsEntry, STAGE, list};
-use lookalike_base::Result;
-use lookalike_base::ids::{Key, with_keys};
-use lookalike_base::measure::Measure;
-use lookalike_base::memory::Memory;
-use lookalike_base::progress::Context;
-use lookalike_base::ratio::Ratio;
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{Context, Key, Measure, Memory, Ratio, Result, with_keys};
+use lookalike_store::Workspace;
 
 /// Limit on the fingerprints of a collection that is searched.
 pub const MOST_FINGERPRINTS: u64 = 1 << 20;

@@ -2,11 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
-use lookalike_base::ids::Threshold;
-use lookalike_base::keywords::keywords;
-use lookalike_base::measure::{Criterion, Measure};
+use lookalike_base::{Criterion, Measure, Result, Threshold, keywords, refuse};
 
 keywords! {
     /// The algorithm that finds the pairs.

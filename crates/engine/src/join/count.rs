@@ -42,15 +42,10 @@ use crate::collection::Catalogue;
 use crate::merge::PostingsEntry;
 use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Record, RunEntry, RunWriter};
-use lookalike_base::Result;
-use lookalike_base::budget::PROCESS_BYTES;
-use lookalike_base::ids::Key;
-use lookalike_base::measure::Criterion;
-use lookalike_base::numbers::is_zero;
-use lookalike_base::progress::{Context, Stop, Unit};
-use lookalike_base::workers::on_threads;
-use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{
+    Context, Criterion, Key, PROCESS_BYTES, Result, Stop, Unit, is_zero, on_threads,
+};
+use lookalike_store::{Workspace, disk};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -22,13 +22,8 @@
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use crate::merge::PostingsEntry;
-use lookalike_base::Result;
-use lookalike_base::ids::Key;
-use lookalike_base::progress::{Context, Unit};
-use lookalike_base::random::mix_key;
-use lookalike_base::workers::on_threads;
-use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{Context, Key, Result, Unit, mix_key, on_threads};
+use lookalike_store::{Workspace, disk};
 
 use super::{Pair, STAGE};
 

@@ -3,12 +3,8 @@
 use crate::collection::Catalogue;
 use crate::sample::{SampleEntry, Sampled};
 use crate::sort::Record;
-use lookalike_base::budget::ByteSize;
-use lookalike_base::progress::{Context, Unit};
-use lookalike_base::{Error, Result};
-use lookalike_store::Sort;
-use lookalike_store::item::item;
-use lookalike_store::workspace::{MANIFEST_FILE, Workspace};
+use lookalike_base::{Context, Error, Result, Unit, budget::ByteSize};
+use lookalike_store::{MANIFEST_FILE, Sort, Workspace, item};
 
 use super::{JoinConfig, JoinProgress, Pair, PairsEntry, STAGE, list};
 

@@ -8,14 +8,12 @@ use crate::sort::{
     BLOCK_RECORDS, FormStats, PackedRecords, Packer, Record, RunEntry, RunFile, RunWriter,
     RunsEntry,
 };
-use lookalike_base::Result;
-use lookalike_base::ids::{Key, Threshold};
-use lookalike_base::keywords::keywords;
-use lookalike_base::measure::{Criterion, Measure};
-use lookalike_base::progress::Context;
-use lookalike_base::workers::{in_order, share};
-use lookalike_store::workspace::{Manifest, StageRecord, Workspace};
-use lookalike_store::{Header, Kind, PartInfo, disk, part_number as part_number_of};
+use lookalike_base::{
+    Context, Criterion, Key, Measure, Result, Threshold, in_order, keywords, workers::share,
+};
+use lookalike_store::{
+    Header, Kind, Manifest, PartInfo, StageRecord, Workspace, disk, part_number as part_number_of,
+};
 use serde::{Deserialize, Serialize};
 
 use super::{

@@ -39,14 +39,9 @@ use crate::collection::{self, Tried};
 use crate::merge::PostingsEntry;
 use crate::sample::{SampleEntry, Sampled, Sampling, Selection};
 use crate::sort::{Compression, RunEntry};
-use lookalike_base::budget::Budget;
-use lookalike_base::error::refuse;
-use lookalike_base::ids::Key;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Budget, Context, Error, Key, Result, counted, refuse};
 use lookalike_store as store;
-use lookalike_store::workspace::{MANIFEST_FILE, Workspace};
+use lookalike_store::{MANIFEST_FILE, Workspace};
 use lookalike_text::parse::TokenKind;
 use serde::{Deserialize, Serialize};
 

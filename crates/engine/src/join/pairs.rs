@@ -6,10 +6,8 @@ use crate::join::{DIRECTORY, List, Pairs, PairsEntry};
 use crate::merge::LoserTree;
 use crate::sample::Sampled;
 use crate::sort::RunFile;
-use lookalike_base::measure::Measure;
-use lookalike_base::{Error, Result};
-use lookalike_store::Kind;
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{Error, Measure, Result};
+use lookalike_store::{Kind, Workspace};
 
 /// Two representatives, a < b, and their shared count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -27,11 +27,8 @@
 
 use crate::merge::PostingsEntry;
 use crate::sort::{Record, RunFile, RunWriter};
-use lookalike_base::Result;
-use lookalike_base::ids::Key;
-use lookalike_base::progress::Unit;
-use lookalike_store::workspace::Workspace;
-use lookalike_store::{Header, Kind, PartInfo};
+use lookalike_base::{Key, Result, Unit};
+use lookalike_store::{Header, Kind, PartInfo, Workspace};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::counters::{self, each_list};

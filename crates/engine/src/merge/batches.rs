@@ -1,9 +1,7 @@
 //! Merges runs in batches.
 
 use crate::sort::{Distributor, Record, RunCursor};
-use lookalike_base::Result;
-use lookalike_base::ids::Key;
-use lookalike_base::threads::lock;
+use lookalike_base::{Key, Result, lock};
 use std::sync::MutexGuard;
 
 use super::ranges::{LONG, LongLists};

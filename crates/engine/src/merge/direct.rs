@@ -5,13 +5,10 @@ use crate::collection::{self, Catalogue, Extent, SegmentEntry, SetReader};
 use crate::merge::PostingsEntry;
 use crate::sample::{SampleEntry, Sampled, Sets};
 use crate::sort::{Buffer, FormStats, RunsEntry};
-use lookalike_base::Result;
-use lookalike_base::budget::{Budget, PROCESS_BYTES};
-use lookalike_base::ids::Key;
-use lookalike_base::progress::{Context, Stop, Unit};
-use lookalike_base::workers::{Tasks, work_and_commit};
-use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{
+    Budget, Context, Key, PROCESS_BYTES, Result, Stop, Tasks, Unit, work_and_commit,
+};
+use lookalike_store::{Workspace, disk};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

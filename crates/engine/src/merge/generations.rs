@@ -3,11 +3,7 @@
 use std::path::Path;
 
 use crate::sort::{Compression, Record, RunCursor, RunEntry, RunFile, RunWriter, open_runs};
-use lookalike_base::budget::Budget;
-use lookalike_base::ids::Key;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::Stop;
-use lookalike_base::{Result, limits};
+use lookalike_base::{Budget, Key, Result, Stop, counted, limits};
 use lookalike_store::disk;
 
 use super::ranges::LongLists;

@@ -1,9 +1,7 @@
 //! A tree of losers over the cursors of runs.
 
 use crate::sort::{Record, RunCursor};
-use lookalike_base::Result;
-use lookalike_base::ids::Key;
-use lookalike_base::progress::Stop;
+use lookalike_base::{Key, Result, Stop};
 
 /// Merges cursors and yields their records in order.
 ///

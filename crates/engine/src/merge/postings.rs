@@ -3,13 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::collection::decompress;
-use lookalike_base::ids::Key;
-use lookalike_base::memory::room_for_block;
-use lookalike_base::{Error, Result};
-use lookalike_store::workspace::Places;
+use lookalike_base::{Error, Key, Result, room_for_block};
 use lookalike_store::{
-    Header, KeyColumn, Kind, PartInfo, PartReader, PartWriter, check_sum, checksum, pack_u32,
-    unpack_u32,
+    Header, KeyColumn, Kind, PartInfo, PartReader, PartWriter, Places, check_sum, checksum,
+    pack_u32, unpack_u32,
 };
 
 /// Entries (documents in lists) after which a block is full.

@@ -2,12 +2,8 @@
 
 use crate::sample::{Rate, Selection};
 use crate::sort::{Record, RunsEntry};
-use lookalike_base::ids::Key;
-use lookalike_base::progress::Context;
-use lookalike_base::threads::lock;
-use lookalike_base::{Error, Result};
-use lookalike_store::workspace::{Manifest, Places, StageRecord, Workspace};
-use lookalike_store::{Kind, PartInfo};
+use lookalike_base::{Context, Error, Key, Result, lock};
+use lookalike_store::{Kind, Manifest, PartInfo, Places, StageRecord, Workspace};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;

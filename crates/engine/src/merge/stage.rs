@@ -2,13 +2,8 @@
 
 use crate::collection::Catalogue;
 use crate::sort::{Held, RunEntry, RunsEntry, open_runs};
-use lookalike_base::Result;
-use lookalike_base::budget::PROCESS_BYTES;
-use lookalike_base::ids::Key;
-use lookalike_base::progress::{Context, Unit};
-use lookalike_base::workers::{Tasks, work_and_commit};
-use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{Context, Key, PROCESS_BYTES, Result, Tasks, Unit, work_and_commit};
+use lookalike_store::{Workspace, disk};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ranges::{

@@ -15,14 +15,10 @@ use crate::collection::{
 };
 use crate::index::IndexEntry;
 use crate::join::{Before, PairsEntry};
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::Context;
-use lookalike_store::checkpoint::LastSearch;
-use lookalike_store::disk;
-use lookalike_store::workspace::{
-    self, Arranged, INPUTS_FILE, InputEntry, InputList, MANIFEST_FILE, Manifest, Skipped, Workspace,
+use lookalike_base::{Context, Result, counted, refuse};
+use lookalike_store::{
+    Arranged, INPUTS_FILE, InputEntry, InputList, LastSearch, MANIFEST_FILE, Manifest, Skipped,
+    Workspace, disk, workspace,
 };
 use lookalike_text::read::{InputFile, Inputs, folder_of};
 

@@ -17,12 +17,8 @@ use crate::collection::{
 use crate::index::IndexEntry;
 use crate::join::Pairs;
 use crate::sample::Sampling;
-use lookalike_base::error::refuse;
-use lookalike_base::measure::Measure;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
-use lookalike_store::disk;
-use lookalike_store::workspace::{Base, InputEntry, InputList, MANIFEST_FILE, Manifest, Workspace};
+use lookalike_base::{Context, Error, Measure, Result, refuse};
+use lookalike_store::{Base, InputEntry, InputList, MANIFEST_FILE, Manifest, Workspace, disk};
 use lookalike_text::read::{InputFile, Inputs};
 
 /// Whether a manifest has what it says of another collection.

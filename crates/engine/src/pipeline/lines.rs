@@ -4,9 +4,8 @@ use super::Summary;
 use crate::cluster::TablesEntry;
 use crate::index::IndexEntry;
 use crate::join::Pairs;
-use lookalike_base::budget::ByteSize;
-use lookalike_base::numbers::{count, counted, percent};
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{budget::ByteSize, count, counted, percent};
+use lookalike_store::Workspace;
 
 fn bytes(n: u64) -> String {
     ByteSize(n).to_string()

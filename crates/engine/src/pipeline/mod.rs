@@ -14,16 +14,11 @@ use crate::merge::{self, PostingsEntry};
 use crate::sample::plan::Plan;
 use crate::sample::{self, PlanGiven, SampleEntry, Sampled, Sampling, Selection};
 use crate::sort::{self, Asked, Formed, RunsEntry};
-use lookalike_base::error::refuse;
-use lookalike_base::ids::with_keys;
-use lookalike_base::measure::Criterion;
-use lookalike_base::progress::Context;
-use lookalike_base::words::path_word;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Criterion, Error, Result, path_word, refuse, with_keys};
 use lookalike_source::lasting;
-use lookalike_store::checkpoint::{Checkpoint, LastSearch};
-use lookalike_store::workspace::{Cost, MANIFEST_FILE, Meter, StageRecordKind, Workspace};
-use lookalike_store::{disk, remote};
+use lookalike_store::{
+    Checkpoint, Cost, LastSearch, MANIFEST_FILE, Meter, StageRecordKind, Workspace, disk, remote,
+};
 use lookalike_text::read::{self, InputFile, Inputs, list_outside};
 
 mod add;

@@ -7,11 +7,8 @@ use crate::cluster::ResultsEntry;
 use crate::collection::{self, CatalogueEntry, CollectionConfig};
 use crate::merge::PostingsEntry;
 use crate::sample::SampleEntry;
-use lookalike_base::error::refuse;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
-use lookalike_store::disk;
-use lookalike_store::workspace::{MANIFEST_FILE, Manifest, Workspace};
+use lookalike_base::{Context, Error, Result, refuse};
+use lookalike_store::{MANIFEST_FILE, Manifest, Workspace, disk};
 
 /// Opens a directory that holds a collection, and locks it.
 pub fn open(directory: &Path) -> Result<Workspace> {

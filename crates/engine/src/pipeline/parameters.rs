@@ -5,10 +5,7 @@ use crate::collection::SizeGroups;
 use crate::join::JoinConfig;
 use crate::sample::Sampling;
 use crate::sample::plan::Plan;
-use lookalike_base::error::refuse;
-use lookalike_base::keywords::keywords;
-use lookalike_base::measure::Criterion;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Criterion, Error, Result, keywords, refuse};
 
 keywords! {
     /// When records go through sorted runs on disk.

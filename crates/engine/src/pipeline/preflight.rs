@@ -20,13 +20,8 @@
 use crate::collection::{self, Catalogue};
 use crate::merge::PostingsEntry;
 use crate::sort::RunsEntry;
-use lookalike_base::budget::{Budget, ByteSize, Disk};
-use lookalike_base::ids::Key;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
-use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{Budget, Context, Disk, Error, Key, Result, budget::ByteSize, counted};
+use lookalike_store::{Workspace, disk};
 use lookalike_text::read::{InputFile, is_compressed};
 use std::path::Path;
 

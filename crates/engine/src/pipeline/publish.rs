@@ -3,12 +3,8 @@
 use std::path::Path;
 
 use crate::cluster::{ResultsEntry, TablesEntry};
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
-use lookalike_base::progress::{Context, Unit};
-use lookalike_store::disk;
-use lookalike_store::remote;
-use lookalike_store::workspace::{StageRecord, Workspace, check_address};
+use lookalike_base::{Context, Result, Unit, refuse};
+use lookalike_store::{StageRecord, Workspace, check_address, disk, remote};
 
 use super::SUMMARY_FILE;
 

@@ -5,10 +5,8 @@ use std::path::Path;
 use crate::collection::{self, CollectionConfig, Ingested, Share};
 use crate::join::{self, PairsEntry};
 use crate::sample;
-use lookalike_base::Result;
-use lookalike_base::progress::Context;
-use lookalike_store::disk;
-use lookalike_store::workspace::{MANIFEST_FILE, Workspace};
+use lookalike_base::{Context, Result};
+use lookalike_store::{MANIFEST_FILE, Workspace, disk};
 use lookalike_text::read::Inputs;
 
 use super::JoinParameters;

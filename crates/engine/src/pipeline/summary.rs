@@ -11,10 +11,8 @@ use crate::sample::plan::Plan;
 use crate::sample::{SampleEntry, SampleStats, Sampling, SelectStats, Selection};
 use crate::shingle::Excluded;
 use crate::sort::{FormStats, RunsEntry};
-use lookalike_base::numbers::{count, counted};
-use lookalike_base::{Error, Result};
-use lookalike_store::json;
-use lookalike_store::workspace::{Cost, InputList, Manifest, Skipped, Workspace};
+use lookalike_base::{Error, Result, count, counted};
+use lookalike_store::{Cost, InputList, Manifest, Skipped, Workspace, json};
 use lookalike_text::read::{Reason, Reject, advised};
 use std::collections::BTreeMap;
 

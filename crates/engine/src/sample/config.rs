@@ -3,9 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use lookalike_base::error::refuse;
-use lookalike_base::keywords::stored_as_text;
-use lookalike_base::rate::Rate;
+use lookalike_base::{Rate, refuse, stored_as_text};
 
 /// How fingerprints are sampled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,8 +7,7 @@
 //! documents meet: near-duplicates meet under hundreds of keys, documents that share a phrase under
 //! one, and each of them has to be verified.
 
-use lookalike_base::ids::Key;
-use lookalike_base::random::mix_key;
+use lookalike_base::{Key, mix_key};
 
 /// The most pairs that are listed.
 const MOST_PAIRS: f64 = (1 << 20) as f64;

@@ -10,10 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Rate, Sampling};
 use crate::collection::{CollectionConfig, SizeGroups};
 use crate::shingle::ShingleConfig;
-use lookalike_base::error::refuse;
-use lookalike_base::ids::Threshold;
-use lookalike_base::keywords::stored_as_text;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, Threshold, refuse, stored_as_text};
 
 /// Name of the file with the last plan made in an output directory.
 pub const PLAN_FILE: &str = "plan.toml";

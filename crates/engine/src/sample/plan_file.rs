@@ -9,8 +9,7 @@ use super::Sampling;
 use super::plan::{Estimate, Evidence, Plan, PlanConfig, PlannedGroup, Ratio, Subset, Target};
 use crate::collection::SizeGroups;
 use crate::shingle::{ShingleConfig, Short};
-use lookalike_base::ids::{FingerprintKind, Threshold};
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, FingerprintKind, Result, Threshold};
 use lookalike_store::disk;
 use lookalike_text::parse::{Fold, ParseConfig, TokenKind};
 

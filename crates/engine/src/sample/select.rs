@@ -47,17 +47,11 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use crate::collection::{Column, SegmentEntry, SetReader, keys_of, position};
 use crate::sample::Sampled;
 use crate::sample::estimate::{Expected, Meetings};
-use lookalike_base::Result;
-use lookalike_base::ids::Key;
-use lookalike_base::measure::Criterion;
-use lookalike_base::numbers::is_zero;
-use lookalike_base::process::counters_in_large_pages;
-use lookalike_base::progress::Stop;
-use lookalike_base::random::mix_key;
-use lookalike_base::rate::{Rate, within};
-use lookalike_base::threads::lock;
-use lookalike_base::workers::share;
-use lookalike_store::workspace::Places;
+use lookalike_base::{
+    Criterion, Key, Rate, Result, Stop, counters_in_large_pages, is_zero, lock, mix_key, within,
+    workers::share,
+};
+use lookalike_store::Places;
 
 use serde::{Deserialize, Serialize};
 

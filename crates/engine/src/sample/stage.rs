@@ -2,14 +2,11 @@
 
 use crate::collection::{self, Catalogue, Column, ColumnBuilder, Extent, SetReader, each_document};
 use crate::sample::plan::Plan;
-use lookalike_base::ids::Key;
-use lookalike_base::measure::Measure;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Unit};
-use lookalike_base::rate::within;
-use lookalike_base::{Error, Result};
-use lookalike_store::workspace::{Manifest, StageRecord, Workspace};
-use lookalike_store::{self as store, HEADER_BYTES, Header, Kind, PartInfo, PartWriter};
+use lookalike_base::{Context, Error, Key, Measure, Result, Unit, counted, within};
+use lookalike_store::{
+    self as store, HEADER_BYTES, Header, Kind, Manifest, PartInfo, PartWriter, StageRecord,
+    Workspace,
+};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use lookalike_base::ids::FingerprintKind;
-use lookalike_base::keywords::keywords;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, FingerprintKind, Result, keywords};
 use lookalike_text::parse::{ParseConfig, TokenKind};
 
 use super::Excluded;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use lookalike_base::ids::Key;
+use lookalike_base::Key;
 use lookalike_store::{digest_bits, digest_text};
 
 /// The most shingles that can be excluded. They are part of the parameters of a collection, which

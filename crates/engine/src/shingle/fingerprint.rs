@@ -5,7 +5,7 @@ use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::md5_lanes::{Md5Lanes, digest};
-use lookalike_base::ids::Key;
+use lookalike_base::Key;
 
 /// Maps the bytes of a shingle to a key.
 pub trait Fingerprinter {

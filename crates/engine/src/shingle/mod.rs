@@ -39,8 +39,7 @@ mod sort;
 
 use std::ops::Range;
 
-use lookalike_base::ids::{FingerprintKind, Key};
-use lookalike_base::rate::Rate;
+use lookalike_base::{FingerprintKind, Key, Rate};
 use lookalike_text::parse::{ParseFacts, Parser, TokenConsumer, TokenKind, Tokens};
 use lookalike_text::read::{Notice, RawDocument};
 

@@ -7,7 +7,7 @@
 //! range), `sort_unstable` sorts the crowded slots, so in the worst case this takes as long as
 //! `sort_unstable` alone.
 
-use lookalike_base::ids::Key;
+use lookalike_base::Key;
 
 /// With fewer keys, a plain sort is as fast.
 const LEAST: usize = 32;

@@ -2,8 +2,7 @@
 //! keys.
 
 use super::{Distributor, Record};
-use lookalike_base::Result;
-use lookalike_base::ids::Key;
+use lookalike_base::{Key, Result};
 
 /// The most records in a buffer, because they are numbered with 32 bits.
 const MOST_RECORDS: u64 = 1 << 31;

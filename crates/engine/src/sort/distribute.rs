@@ -2,7 +2,7 @@
 //! most.
 
 use super::Record;
-use lookalike_base::ids::Key;
+use lookalike_base::Key;
 
 /// Below this number, records are sorted by comparison.
 const FEW: usize = 64;

@@ -4,16 +4,11 @@ use crate::collection::{self, Catalogue, Column, ColumnBuilder, Extent, SetReade
 use crate::sample::{
     Chooser, Expected, Rate, SampleEntry, Sampled, SelectStats, Selection, Selector, Sets,
 };
-use lookalike_base::budget::{Budget, PROCESS_BYTES};
-use lookalike_base::ids::Key;
-use lookalike_base::measure::Measure;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Stop, Unit};
-use lookalike_base::threads::lock;
-use lookalike_base::workers::{Tasks, work_and_commit};
-use lookalike_base::{Error, Result};
-use lookalike_store::workspace::{StageRecord, Workspace};
-use lookalike_store::{Header, Kind, PartInfo, PartWriter, disk};
+use lookalike_base::{
+    Budget, Context, Error, Key, Measure, PROCESS_BYTES, Result, Stop, Tasks, Unit, counted, lock,
+    work_and_commit,
+};
+use lookalike_store::{Header, Kind, PartInfo, PartWriter, StageRecord, Workspace, disk};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

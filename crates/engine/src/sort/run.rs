@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use crate::collection::decompress;
-use lookalike_base::ids::Key;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Key, Result};
 use lookalike_store::{
     Header, KeyColumn, Kind, PartFile, PartInfo, PartWriter, check_sum, checksum, pack_u32,
     unpack_u32,

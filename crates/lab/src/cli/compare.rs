@@ -10,8 +10,7 @@ use lookalike_engine::pipeline;
 use lookalike_methods::{METHODS, Spec};
 
 use lookalike::cli::command::{Args, Command, Context, Out, Result};
-use lookalike_base::Error;
-use lookalike_base::words::path_word;
+use lookalike_base::{Error, path_word};
 
 /// Methods whose pairs are the ground truth by default.
 const TRUTHS: [&str; 2] = ["shingles", "cosine"];

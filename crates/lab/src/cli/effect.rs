@@ -7,7 +7,7 @@ use crate::effect::{EffectConfig, EffectReport, METRICS, SystemEffect, Treatment
 use crate::qrels::FileCounts;
 use crate::report::grid::{Grid, WIDTH};
 use lookalike::cli::command::{Args, Command, Context, Out, Result};
-use lookalike_base::numbers::{count, counted};
+use lookalike_base::{count, counted};
 use lookalike_store::table::cell;
 
 /// Limit on the topics in the table.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use lookalike::report::{GraphFormat, write_graph};
-use lookalike_base::words::listed;
+use lookalike_base::listed;
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::pipeline;
 use lookalike_methods::{self as methods, METHODS, Spec};

@@ -8,7 +8,7 @@ use crate::formulas::{FormulaPaper, FormulaValues};
 use crate::report;
 use crate::reproduce::Paper;
 use lookalike::cli::command::{Args, Command, Context, Out, Result};
-use lookalike_base::error::refuse;
+use lookalike_base::refuse;
 
 /// Options of `reproduce`.
 #[derive(Debug, Args)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::perturb::{self, Cherkasova, Chowdhury, PerturbConfig, PerturbReport, Recipe};
 use lookalike::report::rows::Rows;
-use lookalike_base::error::refuse;
+use lookalike_base::refuse;
 
 use lookalike::cli::command::{Args, Command, Context, Out, Result};
 use lookalike::cli::flags::InputFlags;

@@ -10,7 +10,7 @@ use crate::qrels::{
 use crate::report::grid::{Grid, WIDTH};
 use lookalike::line;
 use lookalike::report::terminal::Line;
-use lookalike_base::numbers::{count, counted};
+use lookalike_base::{count, counted};
 
 use lookalike::cli::command::{Command, Context, Out, Result};
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::report;
 use crate::study::{DIRECTORY, PAGE_FILE, StudyConfig, comparison};
-use lookalike_base::ids::Threshold;
+use lookalike_base::Threshold;
 use lookalike_engine::pipeline;
 use lookalike_tasks::plan::Ratio;
 

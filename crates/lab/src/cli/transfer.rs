@@ -2,7 +2,7 @@
 
 use crate::transfer::{TransferConfig, TransferReport, run as transfer};
 use lookalike::report::rows::Rows;
-use lookalike_base::numbers::{count, counted};
+use lookalike_base::{count, counted};
 
 use lookalike::cli::command::{Command, Context, Out, Result};
 

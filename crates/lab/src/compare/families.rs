@@ -22,16 +22,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{CompareConfig, STAGE};
-use lookalike_base::Result;
-use lookalike_base::budget::PROCESS_BYTES;
-use lookalike_base::ids::Key;
-use lookalike_base::measure::Measure;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::Context;
-use lookalike_base::union_find::UnionFind;
+use lookalike_base::{Context, Key, Measure, PROCESS_BYTES, Result, UnionFind, counted};
 use lookalike_engine::collection::{Catalogue, MappedSets, Representatives, each_document};
 use lookalike_engine::join::{List, each_pair};
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 use lookalike_text::read::lines::Lines;
 
 /// Limit on the originals that are compared with each other: 124,750 pairs.

@@ -4,15 +4,11 @@
 //! The list is streamed. Memory: the sizes of the sets of one method.
 
 use super::STAGE;
-use lookalike_base::Result;
-use lookalike_base::budget::PROCESS_BYTES;
-use lookalike_base::measure::{Criterion, Measure};
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::Context;
+use lookalike_base::{Context, Criterion, Measure, PROCESS_BYTES, Result, counted};
 use lookalike_engine::collection::Catalogue;
 use lookalike_engine::join::{List, Pair, each_pair, open_pairs, sizes_of_pairs};
 use lookalike_engine::sample::Sampled;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 
 /// Memory for each document: its size, in keys and in words.
 const DOCUMENT_BYTES: u64 = 8;

@@ -33,19 +33,15 @@ mod levels;
 mod queries;
 mod verdict;
 
-use lookalike_base::budget::PROCESS_BYTES;
-use lookalike_base::error::refuse;
-use lookalike_base::numbers::counted;
-use lookalike_base::precision::share;
-use lookalike_base::progress::{Context, Unit};
-use lookalike_base::{Error, Result};
+use lookalike_base::{
+    Context, Error, PROCESS_BYTES, Result, Unit, counted, precision::share, refuse,
+};
 use lookalike_engine::cluster::ResultsEntry;
 use lookalike_engine::collection::Catalogue;
 use lookalike_engine::join::{Pair, open_pairs};
 use lookalike_engine::pipeline::Summary;
 use lookalike_methods::{self as methods, Spec};
-use lookalike_store::Kind;
-use lookalike_store::workspace::{Cost, Workspace};
+use lookalike_store::{Cost, Kind, Workspace};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};

@@ -33,19 +33,13 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::{CompareConfig, STAGE, merged};
-use lookalike_base::bits::{Bits, Ranks};
-use lookalike_base::budget::PROCESS_BYTES;
-use lookalike_base::error::refuse;
-use lookalike_base::least::Least;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::Context;
-use lookalike_base::random::mix;
-use lookalike_base::union_find::UnionFind;
-use lookalike_base::{Error, Result};
+use lookalike_base::{
+    Bits, Context, Error, Least, PROCESS_BYTES, Ranks, Result, UnionFind, counted, mix, refuse,
+};
 use lookalike_engine::collection::{Catalogue, Representatives, each_document};
 use lookalike_engine::join::Pair;
 use lookalike_engine::table::Table;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 use lookalike_tasks::evaluate::{FAMILIES, each_row};
 use lookalike_text::read::lines::{Lines, shorten};
 

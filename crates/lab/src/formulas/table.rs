@@ -6,10 +6,7 @@ use super::{
     expected_trials, first_success, lexicon_unchanged, missed, selected_of_shared,
     signature_stability, super_shingles_shared,
 };
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
-use lookalike_base::keywords::keywords;
-use lookalike_base::progress::Stop;
+use lookalike_base::{Result, Stop, keywords, refuse};
 
 keywords! {
     /// A paper with formulas.

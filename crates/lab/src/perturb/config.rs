@@ -4,9 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
-use lookalike_base::keywords::keywords;
+use lookalike_base::{Result, keywords, refuse};
 use lookalike_text::read::{ReadConfig, Selection};
 
 /// Originals and copies of Chowdhury et al. 2002.

@@ -8,9 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::STAGE;
 use super::config::PerturbConfig;
 use super::words::{self, TermList};
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, Result, counted};
 use lookalike_text::parse::{ParseConfig, Parser, TokenKind};
 use lookalike_text::read::{InputFile, Interpreted, RawDocument, each_interpreted};
 

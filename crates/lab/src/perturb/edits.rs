@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::{Cherkasova, Chowdhury, EditPlaces, Operation};
 use super::words::{TermList, words};
-use lookalike_base::random::Random;
+use lookalike_base::Random;
 
 /// Memory of an edit with its strings and its place in a growing list, without the bytes of its
 /// words.

@@ -91,11 +91,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
-use lookalike_base::error::refuse;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Unit};
-use lookalike_base::random::mix;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, Result, Unit, counted, mix, refuse};
 use lookalike_engine::pipeline;
 use lookalike_text::read::{Inputs, Skipped};
 

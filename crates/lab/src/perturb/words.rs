@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use lookalike_base::random::{Random, mix};
+use lookalike_base::{Random, mix};
 use lookalike_text::parse::{
     ParseConfig, Parser, TokenConsumer, Tokens, canonical_token, token_spans,
 };

@@ -7,14 +7,9 @@ use serde::Serialize;
 use super::edits::Edit;
 use super::words::each_piece;
 use super::{PerturbReport, STAGE};
-use lookalike_base::Result;
-use lookalike_base::progress::Context;
-use lookalike_base::utf8::boundary_before;
+use lookalike_base::{Context, Result, boundary_before};
 use lookalike_engine::outputs;
-use lookalike_store::disk::AtomicFile;
-use lookalike_store::json;
-use lookalike_store::table::cell;
-use lookalike_store::workspace::OwnDirectory;
+use lookalike_store::{AtomicFile, OwnDirectory, json, table::cell};
 use lookalike_text::parse::Parser;
 use lookalike_text::read::RawDocument;
 

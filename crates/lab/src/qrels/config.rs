@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use lookalike_base::keywords::keywords;
+use lookalike_base::keywords;
 
 keywords! {
     /// Which judged document of a topic and cluster is kept.

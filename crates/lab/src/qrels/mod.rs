@@ -107,13 +107,9 @@ mod lines;
 mod ranking;
 mod stats;
 
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
-use lookalike_base::memory::Memory;
-use lookalike_base::progress::Context;
+use lookalike_base::{Context, Memory, Result, refuse};
 use lookalike_engine::{outputs, pipeline};
-use lookalike_store::disk::{self, AtomicFile};
-use lookalike_store::workspace::OwnDirectory;
+use lookalike_store::{AtomicFile, OwnDirectory, disk};
 use lookalike_text::read::uncompressed;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;

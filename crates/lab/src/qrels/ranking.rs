@@ -11,7 +11,7 @@ use super::lines::{Judgements, Lines, Names, Topics, key_of};
 use super::stats::FileCounts;
 use super::{Chosen, Held};
 use lookalike_base::{Error, Result};
-use lookalike_store::disk::AtomicFile;
+use lookalike_store::AtomicFile;
 use lookalike_text::read::lines::shorten;
 
 /// Memory of a line besides its text: its key (16, twice while the table grows), the data about its

@@ -4,9 +4,7 @@
 use crate::compare::{CLOSE, Comparison, QueryResults, Standing, Verdict, f1, verdicts};
 use crate::report::grid::{Grid, three};
 use lookalike::report::terminal::{tabled, wrapped};
-use lookalike_base::budget::ByteSize;
-use lookalike_base::numbers::{self, count, counted};
-use lookalike_base::words::listed;
+use lookalike_base::{budget::ByteSize, count, counted, listed, numbers};
 
 /// Limit on the ground truths side by side in a table of the terminal.
 const TRUTHS_IN_A_TABLE: usize = 2;

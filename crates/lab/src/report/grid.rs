@@ -2,7 +2,7 @@
 
 use lookalike::report::page::markup::{Markup, html, plain, visible};
 use lookalike::report::terminal::{tabled, wrapped};
-use lookalike_base::numbers::fraction;
+use lookalike_base::fraction;
 
 /// Columns of a terminal that is not wide.
 pub(crate) const WIDTH: usize = 80;

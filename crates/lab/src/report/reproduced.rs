@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::reproduce::{Cell, Claim, Exhibit, Finding, Form, Paper};
 use lookalike::report::terminal::wrapped;
-use lookalike_base::numbers::counted;
-use lookalike_base::words::listed;
+use lookalike_base::{counted, listed};
 use lookalike_store::table;
 
 /// What `reproduce.json` says.

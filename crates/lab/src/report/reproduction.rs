@@ -6,11 +6,9 @@ use std::path::Path;
 use super::page::reproduced as page;
 use super::reproduced::{Reproduced, ReproducedPaper, claims_tsv, exhibit_file, exhibit_tsv};
 use crate::reproduce::{self, MADE, Paper, Reproduction};
-use lookalike_base::Result;
-use lookalike_base::progress::Context;
+use lookalike_base::{Context, Result};
 use lookalike_engine::outputs;
-use lookalike_store::workspace::{OwnDirectory, put_file};
-use lookalike_store::{disk, json};
+use lookalike_store::{OwnDirectory, disk, json, put_file};
 
 /// The list of the papers reproduced in a directory, written last.
 pub const REPRODUCE_FILE: &str = "reproduce.json";

@@ -9,9 +9,7 @@ use crate::study::{
 };
 use lookalike::report::terminal::wrapped;
 use lookalike::report::wording::group_name;
-use lookalike_base::Result;
-use lookalike_base::budget::ByteSize;
-use lookalike_base::numbers::{count, counted};
+use lookalike_base::{Result, budget::ByteSize, count, counted};
 
 /// The study as tables for a terminal of this number of columns: the ratio of each size group, and
 /// precision and recall over all pairs and the cost of each run.

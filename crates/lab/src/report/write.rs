@@ -6,11 +6,9 @@ use super::compared_tables::compared_files;
 use super::{page, study_page, study_tables};
 use crate::compare::{self, CompareConfig, Comparison};
 use crate::study::{self, Study, StudyConfig, StudyCost};
-use lookalike_base::Result;
-use lookalike_base::progress::Context;
+use lookalike_base::{Context, Result};
 use lookalike_engine::{outputs, pipeline};
-use lookalike_store::workspace::Workspace;
-use lookalike_store::{disk, json};
+use lookalike_store::{Workspace, disk, json};
 
 /// Subdirectory of an output directory with the tables of a comparison.
 pub const COMPARE_DIRECTORY: &str = "compare";

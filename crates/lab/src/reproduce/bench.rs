@@ -5,16 +5,13 @@ use std::path::{Path, PathBuf};
 use super::STAGE;
 use crate::compare::{self, CompareConfig, Comparison};
 use crate::perturb::{self, PerturbConfig, Recipe};
-use lookalike_base::measure::Criterion;
-use lookalike_base::progress::{Context, Silent};
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Criterion, Error, Result, Silent};
 use lookalike_engine::collection::{self, Catalogue, CollectionConfig};
 use lookalike_engine::pipeline::{self, Summary};
 use lookalike_engine::sample::Sampling;
 use lookalike_engine::trial;
 use lookalike_methods::{self as methods, Spec};
-use lookalike_store::workspace::{InputList, MANIFEST_FILE, Workspace, put_file};
-use lookalike_store::{self as store, disk, json};
+use lookalike_store::{self as store, InputList, MANIFEST_FILE, Workspace, disk, json, put_file};
 use lookalike_text::read::{ReadConfig, Selection};
 
 /// The subdirectory of an output directory with what is made of the collection.

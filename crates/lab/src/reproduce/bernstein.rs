@@ -29,18 +29,14 @@ use crate::compare::{AtLevel, Levels, at_levels};
 use crate::formulas::missed;
 use crate::perturb::{Chowdhury, Recipe};
 use crate::study::line;
-use lookalike_base::Result;
-use lookalike_base::measure::{Criterion, Measure};
-use lookalike_base::numbers::{count, counted, percent};
-use lookalike_base::precision::share;
-use lookalike_base::progress::Context;
-use lookalike_base::words::listed;
+use lookalike_base::{
+    Context, Criterion, Measure, Result, count, counted, listed, percent, precision::share,
+};
 use lookalike_engine::collection::{Catalogue, each_document};
 use lookalike_engine::join::{List, each_pair};
 use lookalike_engine::merge::{AllPostings, PostingsEntry};
 use lookalike_methods::{DECO_THRESHOLDS, SPEX_FILE, deco_at};
-use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Workspace, disk};
 
 /// The stage in messages.
 const STAGE: &str = super::STAGE;

@@ -24,14 +24,10 @@ use super::{Bench, Cell, Copies, cells, rows, table};
 use crate::compare::{Agreement, Comparison, Distribution, Levels, agree, at_levels, each_copy};
 use crate::perturb::{Cherkasova, EditCounts, EditPlaces, Operation, Recipe};
 use crate::study::Moments;
-use lookalike_base::Result;
-use lookalike_base::budget::PROCESS_BYTES;
-use lookalike_base::ids::Threshold;
-use lookalike_base::measure::Criterion;
-use lookalike_base::numbers::percent;
+use lookalike_base::{Criterion, PROCESS_BYTES, Result, Threshold, percent};
 use lookalike_engine::collection::{TextReader, config, each_document, segments};
 use lookalike_methods::{Keyer, Spec};
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 
 /// Documents of the research corpus.
 const ORIGINALS: u64 = 100;

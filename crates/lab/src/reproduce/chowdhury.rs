@@ -24,13 +24,10 @@ use super::published::{Measured, Rows};
 use super::{Bench, Cell, cells, rows, table};
 use crate::compare::{Families, MethodRow};
 use crate::perturb::{Chowdhury, Recipe};
-use lookalike_base::Result;
-use lookalike_base::bits::Bits;
-use lookalike_base::numbers::{count, counted, percent};
-use lookalike_base::words::listed;
+use lookalike_base::{Bits, Result, count, counted, listed, percent};
 use lookalike_engine::collection::{Catalogue, each_document};
 use lookalike_methods::{self as methods, Counts, Variants};
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 
 /// Documents of which copies are made, if there are as many.
 const ORIGINALS: u64 = 10;

@@ -20,14 +20,10 @@ use super::published::{Measured, Published, Rows};
 use super::{Bench, Cell, Paper, cells, rows, table};
 use crate::compare::{COST, Labels, QueryRow, Sample, increases, of_method};
 use crate::formulas::{expected_trials, lexicon_unchanged, signature_stability};
-use lookalike_base::Result;
-use lookalike_base::bits::{Bits, Ranks};
-use lookalike_base::numbers::{counted, percent};
-use lookalike_base::precision::share;
-use lookalike_base::words::listed;
+use lookalike_base::{Bits, Ranks, Result, counted, listed, percent, precision::share};
 use lookalike_engine::collection::Catalogue;
 use lookalike_engine::pipeline::Summary;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 
 /// Numbers of randomised lexicons of Figures 3, 4 and 6.
 const LEXICONS: [u32; 7] = [0, 1, 2, 3, 5, 7, 10];

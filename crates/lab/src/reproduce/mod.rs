@@ -41,9 +41,7 @@ mod ye;
 use std::path::Path;
 
 use crate::study;
-use lookalike_base::Result;
-use lookalike_base::keywords::keywords;
-use lookalike_base::progress::Context;
+use lookalike_base::{Context, Result, keywords};
 use lookalike_engine::collection::Catalogue;
 use lookalike_engine::pipeline;
 

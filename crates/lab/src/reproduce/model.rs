@@ -4,8 +4,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::Paper;
-use lookalike_base::keywords::keywords;
-use lookalike_base::numbers::{count, percent};
+use lookalike_base::{count, keywords, percent};
 
 /// A paper on a collection.
 #[derive(Clone, Debug, Serialize)]

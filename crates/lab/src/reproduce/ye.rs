@@ -18,8 +18,7 @@ use crate::study::{
     self, Adaptive, Metric, Moments, PairKind, PowerLaw, ROUNDING, RatioTrials, Scope, StudyConfig,
     USUAL, View, plans, power_law,
 };
-use lookalike_base::Result;
-use lookalike_base::words::listed;
+use lookalike_base::{Result, listed};
 use lookalike_engine::collection::each_document;
 
 /// The n of the ratio of Figures 2(b) and 3.

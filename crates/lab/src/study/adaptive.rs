@@ -4,10 +4,7 @@
 use super::{GroupRatios, ROUNDING, TARGETS, has_pairs, plans};
 use super::{PairKind, Scope, Study, USUAL, View, ratio_name};
 use lookalike::report::wording::group_name;
-use lookalike_base::Result;
-use lookalike_base::ids::Threshold;
-use lookalike_base::numbers::{count, fraction};
-use lookalike_base::words::listed;
+use lookalike_base::{Result, Threshold, count, fraction, listed};
 
 /// The precisions of the verdict, in hundredths: the targets of the plans that a study runs.
 const SHOWN: [u32; 3] = [80, 90, 95];

@@ -4,9 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::results::{Study, StudyCost, USUAL};
 use super::view::{ClassSpread, Metric, Moments, PairKind, Scope, Tried, View, mean};
-use lookalike_base::Result;
-use lookalike_base::ids::Threshold;
-use lookalike_base::numbers::fraction;
+use lookalike_base::{Result, Threshold, fraction};
 use lookalike_tasks::plan::saving;
 
 /// One way to find the pairs.

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use lookalike_base::ids::Threshold;
-use lookalike_base::precision::{Counts, PairTable};
+use lookalike_base::{Counts, PairTable, Threshold};
 use lookalike_engine::trial::TrialCost;
 use lookalike_tasks::plan::Plan;
 

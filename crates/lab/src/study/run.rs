@@ -1,18 +1,13 @@
 //! Runs the trials of a study one after the other.
 
-use lookalike_base::error::refuse;
-use lookalike_base::ids::Threshold;
-use lookalike_base::numbers::counted;
-use lookalike_base::precision::{Counts, PairTable};
-use lookalike_base::process::peak_bytes;
-use lookalike_base::progress::{Context, Unit};
-use lookalike_base::{Error, Result};
+use lookalike_base::{
+    Context, Counts, Error, PairTable, Result, Threshold, Unit, counted, peak_bytes, refuse,
+};
 use lookalike_engine::collection::{self, Catalogue, each_document};
 use lookalike_engine::pipeline;
 use lookalike_engine::sample::{Rate, Sampled, Sampling};
 use lookalike_engine::trial::{self, Documents, TrialCost};
-use lookalike_store::workspace::{Manifest, Workspace, put_file};
-use lookalike_store::{self as store, disk};
+use lookalike_store::{self as store, Manifest, Workspace, disk, put_file};
 use lookalike_tasks::plan::{self, PlanConfig, Target};
 use std::path::{Path, PathBuf};
 

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lookalike_base::ids::Threshold;
-use lookalike_base::keywords::keywords;
-use lookalike_base::precision::{Counts, PairTable};
-use lookalike_base::{Error, Result};
+use lookalike_base::{Counts, Error, PairTable, Result, Threshold, keywords};
 use serde::{Deserialize, Serialize};
 
 use super::{Study, Trial, TrialGroup};

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use lookalike_base::ids::Threshold;
-use lookalike_base::keywords::keywords;
+use lookalike_base::{Threshold, keywords};
 
 keywords! {
     /// What a file of labels looks like.

@@ -4,13 +4,9 @@ use std::cmp::Ordering;
 
 use super::labels::Labels;
 use super::{DUPLICATE_BYTES, Documents, STAGE};
-use lookalike_base::Result;
-use lookalike_base::measure::Measure;
-use lookalike_base::memory::Memory;
-use lookalike_base::progress::Context;
-use lookalike_base::ratio::Ratio;
+use lookalike_base::{Context, Measure, Memory, Ratio, Result};
 use lookalike_engine::collection::Catalogue;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 
 /// A representative of the old collection that is labelled, and a representative of the new one
 /// that it finds.

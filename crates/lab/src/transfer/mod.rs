@@ -79,13 +79,10 @@ use std::cell::Cell;
 use std::path::Path;
 
 use crate::qrels::{Held, Judgement, key_of};
-use lookalike_base::memory::Memory;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, Memory, Result};
 use lookalike_engine::collection::{Catalogue, each_document};
 use lookalike_engine::pipeline;
-use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Workspace, disk};
 use lookalike_tasks::query::{Stored, StoredQueries, stored_bytes};
 
 use labels::{LABEL_BYTES, Labels};

@@ -12,9 +12,7 @@ use super::{LabelsFormat, TransferConfig, TransferReport};
 use crate::qrels::{CONTRADICTIONS_FILE, QRELS_FILE, TRANSFERRED_FILE, key_of};
 use lookalike_base::Result;
 use lookalike_engine::outputs;
-use lookalike_store::disk::{self, AtomicFile};
-use lookalike_store::table::cell;
-use lookalike_store::workspace::{OwnDirectory, Workspace};
+use lookalike_store::{AtomicFile, OwnDirectory, Workspace, disk, table::cell};
 
 /// Bytes of memory of a label that is written, if several documents have the same docno: 32, and
 /// what a table takes while it grows.

@@ -34,7 +34,7 @@ use rustix::fs::{self as sys, AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::{Destination, directory_of};
-use lookalike_base::error::WrongFileType;
+use lookalike_base::WrongFileType;
 
 /// Expected type of an opened file, for messages.
 pub(super) const FILE: &str = "a regular file";

@@ -21,9 +21,7 @@ use rustix::fs::FileType;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::remote;
-use lookalike_base::budget::ByteSize;
-use lookalike_base::keywords::keywords;
-use lookalike_base::{Error, Result, command, threads};
+use lookalike_base::{Error, Result, budget::ByteSize, command, keywords, threads};
 
 #[cfg(feature = "faults")]
 pub mod faults;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use lookalike_base::utf8::cut_after;
+use lookalike_base::cut_after;
 use object_store::path::Path as Key;
 
 /// A kind of store.

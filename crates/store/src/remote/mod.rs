@@ -34,10 +34,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use lookalike_base::Result;
-use lookalike_base::command::state;
-use lookalike_base::progress::Stop;
-use lookalike_base::utf8::{login, without_secrets};
+use lookalike_base::{Result, Stop, login, state, without_secrets};
 
 pub use failure::{failed, is_failure, is_stop, number_of, stopped};
 #[cfg(feature = "remote")]

@@ -16,7 +16,7 @@ use super::failure::Failure;
 use super::stores::{self, Coming};
 use super::{LEAST_RESERVED, State};
 use crate::metadata::Metadata;
-use lookalike_base::command::state;
+use lookalike_base::state;
 
 /// The first range of a reader. One that goes on asks for twice as much each time, up to
 /// [`MOST`]: a reader of one document should not load megabytes, and one of the whole object

@@ -32,8 +32,7 @@ use super::client::Connector;
 use super::failure::Failure;
 use super::{Settings, State};
 use crate::metadata::Metadata;
-use lookalike_base::command::state;
-use lookalike_base::threads::lock;
+use lookalike_base::{lock, state};
 
 /// Where a machine in a cloud finds the credentials of its role, which are asked for last.
 const MACHINE: &str = "169.254.169.254";

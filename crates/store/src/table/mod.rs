@@ -21,9 +21,7 @@ use std::path::{Path, PathBuf};
 
 use crate::disk::AtomicFile;
 use crate::workspace::ResultFile;
-use lookalike_base::measure::Measure;
-use lookalike_base::numbers::count;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Measure, Result, count};
 
 use parquet::ParquetRows;
 pub use parquet::{CREATED_BY, Failure, Remembering, TABLE_BYTES};

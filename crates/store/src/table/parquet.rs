@@ -31,8 +31,7 @@ use bytes::Bytes;
 
 use super::{Cell, Column, Format, Kind};
 use crate::digest_text;
-use lookalike_base::threads::lock;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, lock};
 
 /// The most rows in a row group. Readers divide the work among threads by row groups, and DuckDB
 /// writes as many.

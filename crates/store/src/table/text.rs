@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::{Cell, Column, Format};
-use lookalike_base::numbers::push_decimal;
+use lookalike_base::push_decimal;
 
 /// A cell of a text file: a backslash and control characters are escaped. A terminal would obey
 /// some of them.

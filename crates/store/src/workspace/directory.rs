@@ -15,12 +15,9 @@ use super::place::{has_records, is_run, is_run_with, near, refuse_remote};
 use super::record::{StageRecord, StageRecordKind};
 use super::{InputEntry, Skipped};
 use crate::{self as store, Kind, PartInfo, PartReader, disk, received};
-use lookalike_base::error::{NOT_THERE, refuse};
-use lookalike_base::memory::room_for_block;
-use lookalike_base::progress::Context;
-use lookalike_base::threads::lock;
-use lookalike_base::workers::share;
-use lookalike_base::{Error, Result};
+use lookalike_base::{
+    Context, Error, NOT_THERE, Result, lock, refuse, room_for_block, workers::share,
+};
 
 /// An output directory, locked for this process.
 #[derive(Debug)]

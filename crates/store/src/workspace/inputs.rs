@@ -15,9 +15,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use super::{ResultFile, Workspace};
 use crate::disk::{self, AtomicFile, Metadata};
 use crate::{json, received, remote};
-use lookalike_base::numbers::{counted, is_zero};
-use lookalike_base::words::{path_word, shell_word};
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, counted, is_zero, path_word, shell_word};
 
 /// Name of the list of inputs in an output directory.
 pub const INPUTS_FILE: &str = "inputs.jsonl";

@@ -13,8 +13,7 @@ use super::lock::LOCK_FILE;
 use super::manifest::{MANIFEST_FILE, check};
 use super::{INPUTS_FILE, ResultFile};
 use crate::disk::{self, AtomicFile};
-use lookalike_base::Result;
-use lookalike_base::progress::Context;
+use lookalike_base::{Context, Result};
 
 impl Workspace {
     /// Whether the manifest names the file and its content is unchanged.

@@ -7,8 +7,7 @@ use serde::Serialize;
 use super::lock::{LOCK_FILE, Lock};
 use crate::disk::{self, AtomicFile};
 use crate::json;
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
+use lookalike_base::{Result, refuse};
 
 /// A directory that one command writes, its report last: if the report exists, the other files are
 /// complete.

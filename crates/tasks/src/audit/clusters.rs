@@ -5,8 +5,7 @@ use std::collections::HashMap;
 
 use super::STAGE;
 use crate::dedup::{Decided, Removal};
-use lookalike_base::Result;
-use lookalike_base::least::Least;
+use lookalike_base::{Least, Result};
 
 /// Members of a cluster that are shown.
 pub const MEMBERS_SHOWN: usize = 20;

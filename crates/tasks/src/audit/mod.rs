@@ -46,16 +46,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::dedup::{self, Decided, DedupSource, Removal};
-use lookalike_base::ids::Threshold;
-use lookalike_base::measure::Criterion;
-use lookalike_base::memory::Memory;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Silent, Unit};
-use lookalike_base::words::path_word;
-use lookalike_base::{Error, Result};
+use lookalike_base::{
+    Context, Criterion, Error, Memory, Result, Silent, Threshold, Unit, counted, path_word,
+};
 use lookalike_engine::collection;
 use lookalike_engine::document::{ShownDocument, look_up};
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 
 pub use clusters::{AuditedCluster, ClusterMember, MEMBERS_SHOWN};
 pub use samples::{SampleKind, SamplePair};

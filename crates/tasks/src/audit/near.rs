@@ -8,15 +8,11 @@ use std::cmp::Reverse;
 use super::STAGE;
 use super::samples::{SampleKind, SamplePair, pair};
 use crate::dedup::Decided;
-use lookalike_base::Result;
-use lookalike_base::ids::Threshold;
-use lookalike_base::least::Least;
-use lookalike_base::measure::Criterion;
-use lookalike_base::ratio::Ratio;
+use lookalike_base::{Criterion, Least, Ratio, Result, Threshold};
 use lookalike_engine::join::{JoinConfig, List, Pair, PairsEntry, each_measured_pair};
 use lookalike_engine::sample::Sampling;
 use lookalike_engine::trial;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 
 /// How far below the threshold near misses are: a tenth.
 pub const BELOW: (u64, u64) = (1, 10);

@@ -22,18 +22,11 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Audit, STAGE, SampleKind, SamplePair};
-use lookalike_base::memory::Memory;
-use lookalike_base::numbers::counted;
-use lookalike_base::precision::wilson;
-use lookalike_base::progress::Context;
-use lookalike_base::threads::{lock, unlocked};
-use lookalike_base::utf8::cut_after;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, Memory, Result, counted, cut_after, lock, unlocked, wilson};
 use lookalike_engine::document::{
     Folded, READER_BYTES, Reread, ShownDocument, read_again, record_bytes,
 };
-use lookalike_store::workspace::Workspace;
-use lookalike_store::{disk, json};
+use lookalike_store::{Workspace, disk, json};
 use lookalike_text::read::lines::{Lines, shorten};
 
 /// The most bytes of a text in the file. White space is folded before.

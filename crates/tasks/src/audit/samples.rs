@@ -4,10 +4,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{AuditConfig, STAGE};
 use crate::dedup::{Decided, Removal};
-use lookalike_base::Result;
-use lookalike_base::keywords::keywords;
-use lookalike_base::least::Least;
-use lookalike_base::ratio::Ratio;
+use lookalike_base::{Least, Ratio, Result, keywords};
 
 keywords! {
     /// How a pair was chosen.

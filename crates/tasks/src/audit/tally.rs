@@ -9,12 +9,9 @@ use super::source::Source;
 use super::{NAME_CHARS, STAGE};
 use crate::dedup::values::{self, Part};
 use crate::dedup::{Decided, Removal};
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
-use lookalike_base::least::Least;
+use lookalike_base::{Least, Result, refuse};
 use lookalike_engine::collection::{self, each_document_of};
-use lookalike_store::item::item;
-use lookalike_store::{Group, Rows, SetAside, Sort};
+use lookalike_store::{Group, Rows, SetAside, Sort, item};
 use lookalike_text::read::RecordReader;
 
 /// Sources that a table shows; the others are one row.

@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
-use lookalike_base::ids::Threshold;
+use lookalike_base::{Result, Threshold, refuse};
 use lookalike_text::parse::ParseConfig;
 use lookalike_text::read::ReadConfig;
 

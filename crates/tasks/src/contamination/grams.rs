@@ -15,7 +15,7 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::items::{NONE, TestSets};
-use lookalike_base::bits::Bits;
+use lookalike_base::Bits;
 use lookalike_text::parse::{TokenConsumer, Tokens};
 
 /// Bits of a filter for each sequence in it, before the number is rounded up to a power of two. Two

@@ -5,12 +5,7 @@ use std::ops::Range;
 
 use super::stats::SetReport;
 use super::{ContaminationConfig, STAGE};
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
-use lookalike_base::memory::Memory;
-use lookalike_base::numbers::{count, counted};
-use lookalike_base::progress::Context;
-use lookalike_base::words::{flag_word, listed, words};
+use lookalike_base::{Context, Memory, Result, count, counted, flag_word, listed, refuse, words};
 use lookalike_text::parse::{Parser, SpanFinder, TokenConsumer, Tokens};
 use lookalike_text::read::{
     FileRecords, InputFile, Interpreted, RawDocument, ReadConfig, Reason, Record, RecordKind,

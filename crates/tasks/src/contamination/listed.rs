@@ -7,11 +7,10 @@ use std::sync::Mutex;
 use bincode::{Decode, Encode};
 
 use super::stats::ShownTexts;
-use lookalike_base::measure::Measure;
+use lookalike_base::Measure;
 use lookalike_engine::collection::Captured;
 use lookalike_engine::scan::Place;
-use lookalike_store::SetAside;
-use lookalike_store::table::Cell;
+use lookalike_store::{Cell, SetAside};
 
 /// The documents that are to be dropped, for `lookalike dedup --drop`.
 pub const DROP_FILE: &str = "drop.tsv";

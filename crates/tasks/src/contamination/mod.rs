@@ -74,12 +74,8 @@ mod stats;
 
 use std::path::PathBuf;
 
-use lookalike_base::error::refuse;
-use lookalike_base::ids::Threshold;
-use lookalike_base::numbers::{count, counted};
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
-use lookalike_store::workspace::{self, OutputKind};
+use lookalike_base::{Context, Error, Result, Threshold, count, counted, refuse};
+use lookalike_store::{OutputKind, workspace};
 use lookalike_text::read::{InputFile, list_inputs};
 
 use grams::Grams;

@@ -10,16 +10,10 @@ use super::listed::{DROP_FILE, Entry, Spill, share};
 use super::search::Search;
 use super::shown;
 use super::stats::{ContaminationReport, ListedDocument, ShownItem};
-use lookalike_base::error::refuse;
-use lookalike_base::least::Least;
-use lookalike_base::progress::Context;
-use lookalike_base::threads::lock;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, Least, Result, lock, refuse};
 use lookalike_engine::cluster::DERIVED_FILES;
 use lookalike_engine::outputs::{self, Home};
-use lookalike_store::disk::{self, AtomicFile};
-use lookalike_store::table::{Column, Table, cells, columns};
-use lookalike_store::workspace::{OwnDirectory, resolved};
+use lookalike_store::{AtomicFile, Column, OwnDirectory, Table, cells, columns, disk, resolved};
 use lookalike_text::read::InputFile;
 
 /// A line for each item of the test sets.

@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bincode::{Decode, Encode};
 use serde::Serialize;
 
-use lookalike_base::ids::Threshold;
-use lookalike_base::memory::Memory;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Memory, Result, Threshold};
 use lookalike_engine::cluster::reject_line;
 use lookalike_text::read::Reject;
 

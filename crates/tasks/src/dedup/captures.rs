@@ -3,10 +3,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lookalike_base::Result;
-use lookalike_base::bits::Bits;
-use lookalike_base::memory::Credit;
-use lookalike_base::progress::Context;
+use lookalike_base::{Bits, Context, Credit, Result};
 use lookalike_engine::collection::{Catalogue, InputRecord, InputRecords};
 use lookalike_store::SetAside;
 use lookalike_text::read::{

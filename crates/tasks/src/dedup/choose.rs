@@ -5,14 +5,9 @@ use super::order::Ranks;
 use super::policy::Rule;
 use super::star::{self, OpenDocuments};
 use super::{Choosing, DedupConfig, Identical, STAGE, Unusable};
-use lookalike_base::bits::Bits;
-use lookalike_base::ids::Key;
-use lookalike_base::keywords::keywords;
-use lookalike_base::measure::{Criterion, Measure};
-use lookalike_base::progress::Context;
-use lookalike_base::union_find::UnionFind;
-use lookalike_base::words::path_word;
-use lookalike_base::{Error, Result};
+use lookalike_base::{
+    Bits, Context, Criterion, Error, Key, Measure, Result, UnionFind, keywords, path_word,
+};
 use lookalike_engine::collection::{
     self, Catalogue, MappedSets, Sameness, SharedTexts, TextDigest, each_document,
 };
@@ -20,8 +15,7 @@ use lookalike_engine::join::{
     JoinConfig, List, Pair, Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs,
 };
 use lookalike_engine::sample::{SampleEntry, Sampled, Sampling};
-use lookalike_store::item::item;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Workspace, item};
 
 item! {
     /// A pair of classes, the one that is preferred less first.

@@ -2,14 +2,10 @@
 
 use std::path::Path;
 
-use lookalike_base::Result;
-use lookalike_base::budget::ByteSize;
-use lookalike_base::memory::MOST_SORT_BYTES;
-use lookalike_base::progress::Context;
+use lookalike_base::{Context, MOST_SORT_BYTES, Result, budget::ByteSize};
 use lookalike_engine::collection::{self, InputRecord, InputRecords};
 use lookalike_rewrite::files;
-use lookalike_store::workspace::Workspace;
-use lookalike_store::{Item, Sort};
+use lookalike_store::{Item, Sort, Workspace};
 use lookalike_text::read::{FileRecords, InputFile, ReadConfig, Record, RecordKind};
 
 /// The collection and its inputs, and where and in how much memory a step works.

@@ -7,17 +7,11 @@ use super::places::Places;
 use super::policy::{Policy, Rule};
 use super::referred::{self, References, Referred};
 use super::{DedupConfig, STAGE, order, star, values};
-use lookalike_base::Result;
-use lookalike_base::bits::Bits;
-use lookalike_base::ids::with_keys;
-use lookalike_base::measure::{Criterion, Measure};
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Unit};
+use lookalike_base::{Bits, Context, Criterion, Measure, Result, Unit, counted, with_keys};
 use lookalike_engine::collection::{self, Catalogue, Names};
 use lookalike_engine::sample::Sampled;
 use lookalike_rewrite::FIXED_BYTES;
-use lookalike_store::disk::Scratch;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Scratch, Workspace};
 use lookalike_text::read::InputFile;
 
 /// The fate of every document, and what is known of the documents.

@@ -15,7 +15,7 @@ use lookalike_engine::collection::{self, DocumentRecord, InputRecord, InputRecor
 use lookalike_engine::table as read;
 use lookalike_rewrite::annotate::{Annotation, Survivor};
 use lookalike_rewrite::output::{OutputDirectory, OutputFile, Outputs};
-use lookalike_store::table::{Cell, Column, Table, cells, columns, only_if};
+use lookalike_store::{Cell, Column, Table, cells, columns, only_if};
 
 /// The evidence for removed documents.
 const REMOVED_FILE: &str = "removed.jsonl";

@@ -1,8 +1,7 @@
 //! Whether the formats and fields of the inputs fit the parameters.
 
 use super::{Form, Policy, Rewriting, STAGE};
-use lookalike_base::error::refuse;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, refuse};
 use lookalike_rewrite::parquet;
 use lookalike_rewrite::source::is_parquet;
 use lookalike_store::disk;

@@ -12,10 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::STAGE;
 use super::places::Places;
-use lookalike_base::bits::Bits;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Bits, Context, Error, Result, counted};
 use lookalike_engine::collection::Names;
 use lookalike_store::table::cell;
 use lookalike_text::read::InputFile;

@@ -69,21 +69,16 @@ use std::sync::atomic::AtomicU64;
 
 use serde::{Deserialize, Serialize};
 
-use lookalike_base::error::refuse;
-use lookalike_base::keywords::keywords;
-use lookalike_base::measure::Measure;
-use lookalike_base::numbers::{counted, is_zero};
-use lookalike_base::progress::Context;
-use lookalike_base::utf8::cut_after;
-use lookalike_base::{Error, Result};
+use lookalike_base::{
+    Context, Error, Measure, Result, counted, cut_after, is_zero, keywords, refuse,
+};
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::collection::{self, Catalogue};
 use lookalike_engine::join::PairsEntry;
 use lookalike_rewrite::output::{self, Names, Outputs, Places};
 use lookalike_rewrite::{self as rewrite, FINISHED_BYTES, FIXED_BYTES, Job, again, objects};
-use lookalike_store::remote;
-use lookalike_store::workspace::{
-    Cost, INPUTS_FILE, InputEntry, InputList, MANIFEST_FILE, Meter, Workspace,
+use lookalike_store::{
+    Cost, INPUTS_FILE, InputEntry, InputList, MANIFEST_FILE, Meter, Workspace, remote,
 };
 use lookalike_text::read::{InputFile, ReadConfig};
 

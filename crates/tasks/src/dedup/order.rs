@@ -4,13 +4,9 @@ use globset::GlobSet;
 
 use super::policy::Policy;
 use super::{Choosing, STAGE};
-use lookalike_base::Result;
-use lookalike_base::bits::Bits;
-use lookalike_base::progress::Context;
+use lookalike_base::{Bits, Context, Result};
 use lookalike_engine::collection::{self, Catalogue, DocumentView, each_document};
-use lookalike_store::Rows;
-use lookalike_store::item::item;
-use lookalike_store::workspace::{InputList, Workspace};
+use lookalike_store::{InputList, Rows, Workspace, item};
 use lookalike_text::read::bad_globs;
 
 /// The place of each document in the order of preference, from 0.

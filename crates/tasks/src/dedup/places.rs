@@ -1,10 +1,9 @@
 //! Where each document is in the inputs.
 
 use super::STAGE;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, Result};
 use lookalike_engine::collection::each_place_with_others;
-use lookalike_store::workspace::{INPUTS_FILE, Workspace};
+use lookalike_store::{INPUTS_FILE, Workspace};
 
 /// The file and the number of each document's record.
 pub struct Places {

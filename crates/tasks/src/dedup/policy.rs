@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use globset::Glob;
 
-use lookalike_base::keywords::{keywords, stored_as_text};
+use lookalike_base::{keywords, stored_as_text};
 use lookalike_text::read::{moment, seconds};
 
 /// One criterion of preference. The first of a list decides, the next ones break its ties, and the

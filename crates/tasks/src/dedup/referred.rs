@@ -30,15 +30,9 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use super::choose::{Choice, Removal};
 use super::values::memory_of_reader;
 use super::{Choosing, STAGE, Unusable, each_record};
-use lookalike_base::Result;
-use lookalike_base::bits::Bits;
-use lookalike_base::budget::ByteSize;
-use lookalike_base::memory::{Credit, MOST_SORT_BYTES};
-use lookalike_base::threads::{lock, unlocked};
+use lookalike_base::{Bits, Credit, MOST_SORT_BYTES, Result, budget::ByteSize, lock, unlocked};
 use lookalike_engine::collection::{self, InputRecord, InputRecords};
-use lookalike_store::Sort;
-use lookalike_store::item::item;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Sort, Workspace, item};
 use lookalike_text::read::date;
 use lookalike_text::read::{
     Container, FileRecords, InputFile, RecordKind, WarcHead, normal_digest, normal_url, usual_date,

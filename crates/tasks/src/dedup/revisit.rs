@@ -18,9 +18,7 @@
 
 use super::captures::Captures;
 use super::{Decided, Revisit, STAGE};
-use lookalike_base::Result;
-use lookalike_base::bits::Bits;
-use lookalike_base::measure::Measure;
+use lookalike_base::{Bits, Measure, Result};
 use lookalike_text::read::{Capture, Reference, date, labelled};
 
 /// The profile of the standard for payloads of the same bytes.

@@ -3,17 +3,13 @@
 use std::path::Path;
 
 use super::{DedupConfig, Rewriting, Rule};
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
-use lookalike_base::measure::Criterion;
-use lookalike_base::progress::Context;
+use lookalike_base::{Context, Criterion, Result, refuse};
 use lookalike_engine::cluster::ResultFormat;
 use lookalike_engine::collection::CollectionConfig;
 use lookalike_engine::join::{JoinConfig, Pairs, PairsEntry};
 use lookalike_engine::pipeline::{self, InputChoice, JoinParameters};
 use lookalike_rewrite::output::Places;
-use lookalike_store::disk;
-use lookalike_store::workspace::{Workspace, has_records};
+use lookalike_store::{Workspace, disk, has_records};
 use lookalike_text::read::Inputs;
 
 /// A search for the pairs of inputs.

@@ -10,10 +10,9 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{DedupConfig, DedupSummary};
-use lookalike_base::error::{Error, Result, refuse};
+use lookalike_base::{error::Error, error::Result, refuse};
 use lookalike_rewrite::output::{PRIVATE, State};
-use lookalike_store::workspace::{Workspace, resolved};
-use lookalike_store::{disk, json, received, remote};
+use lookalike_store::{Workspace, disk, json, received, remote, resolved};
 
 /// The name of the record.
 const FILE: &str = "source.json";

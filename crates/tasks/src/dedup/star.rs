@@ -33,16 +33,9 @@
 //! room for them. Memory: [`bytes()`], and the rest is divided into [`SHARES`].
 
 use super::{Choosing, STAGE};
-use lookalike_base::Result;
-use lookalike_base::bits::Bits;
-use lookalike_base::budget::ByteSize;
-use lookalike_base::ids::Key;
-use lookalike_base::measure::{Criterion, Measure};
-use lookalike_base::progress::Context;
+use lookalike_base::{Bits, Context, Criterion, Key, Measure, Result, budget::ByteSize};
 use lookalike_engine::collection::{Catalogue, LoadedSets, MappedSets, Wanted};
-use lookalike_store::Sort;
-use lookalike_store::item::item;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Sort, Workspace, item};
 
 item! {
     /// A document that is compared with kept ones.

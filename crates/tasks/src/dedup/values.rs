@@ -8,13 +8,9 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use super::places::Places;
 use super::policy::{Policy, preference};
 use super::{Choosing, STAGE};
-use lookalike_base::error::refuse;
-use lookalike_base::memory::Credit;
-use lookalike_base::numbers::{count, counted};
-use lookalike_base::progress::{Context, Silent};
-use lookalike_base::threads::lock;
-use lookalike_base::words::listed;
-use lookalike_base::{Error, Result};
+use lookalike_base::{
+    Context, Credit, Error, Result, Silent, count, counted, listed, lock, refuse,
+};
 use lookalike_engine::collection::InputRecord;
 use lookalike_store::Rows;
 use lookalike_text::read::{FileRecords, ReadConfig, RecordReader};

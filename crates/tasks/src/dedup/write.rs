@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::revisit::Revisits;
 use super::{Decided, DedupConfig, Form, Unusable, captures, values};
-use lookalike_base::Result;
-use lookalike_base::memory::Credit;
+use lookalike_base::{Credit, Result};
 use lookalike_engine::collection::{InputRecord, InputRecords};
 use lookalike_rewrite::source::Source;
 use lookalike_rewrite::{Action, Edit, FileEdit, Span, Target};

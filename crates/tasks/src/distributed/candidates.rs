@@ -2,8 +2,7 @@
 
 use std::mem::take;
 
-use lookalike_base::Result;
-use lookalike_base::measure::Criterion;
+use lookalike_base::{Criterion, Result};
 
 use super::blob::{BLOCKS, PAIRS, POSTINGS, Reader, all_rows, put, put_rows, unexpected};
 use super::merge::Merge;

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::dedup::{Policy, preference};
-use lookalike_base::Result;
-use lookalike_base::measure::Criterion;
-use lookalike_base::rate::Rate;
+use lookalike_base::{Criterion, Rate, Result};
 use lookalike_engine::collection::Rule;
 use lookalike_engine::sample::{KEYS_OF_A_CHOICE, Levels, PARTS};
 use lookalike_engine::shingle::Shingler;

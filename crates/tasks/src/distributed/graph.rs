@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use lookalike_base::union_find::UnionFind;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, UnionFind};
 
 /// The pairs of documents, which are called by bytes.
 ///

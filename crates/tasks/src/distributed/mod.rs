@@ -66,9 +66,7 @@ mod verify;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lookalike_base::error::refuse;
-use lookalike_base::measure::Criterion;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Criterion, Error, Result, refuse};
 use lookalike_engine::collection::{Rule, SizeGroups};
 use lookalike_engine::sample::Sampling;
 use lookalike_engine::shingle::ShingleConfig;

@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use lookalike_base::Result;
-use lookalike_base::measure::Criterion;
-use lookalike_base::rate::within;
+use lookalike_base::{Criterion, Result, within};
 use lookalike_methods::MinHashes;
 
 use super::blob::{CLASSES, POSTINGS, put, put_rows};

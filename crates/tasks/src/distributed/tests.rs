@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use proptest::prelude::*;
 
 use super::*;
-use lookalike_base::ids::Threshold;
-use lookalike_base::measure::Measure;
-use lookalike_base::random::Random;
+use lookalike_base::{Measure, Random, Threshold};
 use lookalike_engine::shingle::Shingler;
 use lookalike_text::read::{ContentKind, RawDocument};
 

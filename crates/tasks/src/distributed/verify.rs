@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use lookalike_base::Result;
-use lookalike_base::ids::Key;
-use lookalike_base::measure::Criterion;
+use lookalike_base::{Criterion, Key, Result};
 use lookalike_engine::collection::within_le;
 use lookalike_engine::shingle::Shingler;
 use lookalike_store::Aside;

@@ -16,9 +16,7 @@
 use serde::Serialize;
 
 use super::STAGE;
-use lookalike_base::Result;
-use lookalike_base::progress::Context;
-use lookalike_base::random::Random;
+use lookalike_base::{Context, Random, Result};
 
 /// Draws of documents.
 pub(super) const REPLICATES: u32 = 1000;

@@ -1,7 +1,7 @@
 //! The composition of each class of identical documents.
 
-use lookalike_base::precision::Counts;
-use lookalike_store::item::field;
+use lookalike_base::Counts;
+use lookalike_store::field;
 
 use super::documents::{Documents, NONE};
 

@@ -4,10 +4,8 @@ use super::classes::{Classes, Pair, pairs_of};
 use super::documents::{Documents, Side, stop};
 use super::list::PairList;
 use super::{Evaluating, ListCounts};
-use lookalike_base::Result;
-use lookalike_base::precision::{Counts, PairTable};
-use lookalike_store::Sort;
-use lookalike_store::item::item;
+use lookalike_base::{Counts, PairTable, Result};
+use lookalike_store::{Sort, item};
 
 /// Pairs by size group of the smaller document, and by whether both documents are in that group.
 pub(super) struct Tally {

@@ -7,15 +7,10 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::list::{PairList, docno, hinted};
 use super::{Opened, RunList, STAGE, Sources};
-use lookalike_base::budget::ByteSize;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::Context;
-use lookalike_base::union_find::UnionFind;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, Result, UnionFind, budget::ByteSize, counted};
 use lookalike_engine::collection::SizeGroups;
 use lookalike_engine::table::Table;
-use lookalike_store::item::item;
-use lookalike_store::{List, Sort};
+use lookalike_store::{List, Sort, item};
 use lookalike_text::read::lines::{parsed, shorten};
 use lookalike_text::read::{ID_FIELDS, uncompressed};
 

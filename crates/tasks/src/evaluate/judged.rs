@@ -12,14 +12,9 @@ use super::classes::Pair;
 use super::documents::{AnyKnown, Documents, each_judged};
 use super::rank::{Ranked, SAME, ranking};
 use super::samples::{Found, Levels, Sample, each_pair, means, sample};
-use lookalike_base::error::refuse;
-use lookalike_base::numbers::counted;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, counted, refuse};
 use lookalike_engine::table::Table;
-use lookalike_store::Sort;
-use lookalike_store::disk::AtomicFile;
-use lookalike_store::item::item;
-use lookalike_store::table::cell;
+use lookalike_store::{AtomicFile, Sort, item, table::cell};
 use lookalike_text::read::lines::{parsed, shorten};
 
 /// Limits on what a file of judged pairs may have.

@@ -7,10 +7,7 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::RunList;
-use lookalike_base::error::refuse;
-use lookalike_base::ids::Threshold;
-use lookalike_base::numbers::counted;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, Threshold, counted, refuse};
 use lookalike_engine::table::Table;
 use lookalike_text::read::lines::{parsed, shorten};
 

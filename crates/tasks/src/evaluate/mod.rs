@@ -101,14 +101,9 @@ mod rank;
 mod removed;
 mod samples;
 
-use lookalike_base::Result;
-use lookalike_base::budget::ByteSize;
-use lookalike_base::error::refuse;
-use lookalike_base::ids::Threshold;
-use lookalike_base::keywords;
-use lookalike_base::memory::MOST_SORT_BYTES;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Unit};
+use lookalike_base::{
+    Context, MOST_SORT_BYTES, Result, Threshold, Unit, budget::ByteSize, counted, keywords, refuse,
+};
 use lookalike_engine::outputs::{self, Home};
 use lookalike_engine::pipeline;
 use lookalike_store::{Item, Sort, disk};

@@ -16,10 +16,8 @@ use serde::Serialize;
 
 use super::Evaluating;
 use super::list::Scores;
-use lookalike_base::Result;
-use lookalike_base::precision::share;
-use lookalike_store::Sort;
-use lookalike_store::item::item;
+use lookalike_base::{Result, precision::share};
+use lookalike_store::{Sort, item};
 
 /// The place of identical documents in the order of scores.
 pub(super) const SAME: u64 = u64::MAX;

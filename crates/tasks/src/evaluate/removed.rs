@@ -21,18 +21,14 @@ use super::documents::{DOCUMENTS, Documents, each_row, stop};
 use super::list::PairList;
 use super::rank::QUANTILE;
 use super::{Evaluating, Opened, RunList, STAGE};
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
-use lookalike_base::ids::{Key, Threshold, with_keys};
-use lookalike_base::measure::Measure;
-use lookalike_base::precision::{share, wilson};
+use lookalike_base::{
+    Key, Measure, Result, Threshold, precision::share, refuse, wilson, with_keys,
+};
 use lookalike_engine::collection::{self, Catalogue};
 use lookalike_engine::join::{Pairs, PairsEntry};
 use lookalike_engine::pipeline;
 use lookalike_engine::table::Table;
-use lookalike_store::disk::AtomicFile;
-use lookalike_store::table::cell;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{AtomicFile, Workspace, table::cell};
 
 /// Documents that are drawn of the removed ones, and of the kept ones.
 const DRAWN: usize = 1000;

@@ -12,13 +12,9 @@ use super::classes::{Classes, Pair, pairs_of};
 use super::documents::{AnyKnown, Documents, FAMILIES, NONE, each_row, stop};
 use super::list::PairList;
 use super::rank::{Ranked, Ranking, SAME, place, ranking};
-use lookalike_base::Result;
-use lookalike_base::ids::Threshold;
-use lookalike_base::precision::share;
-use lookalike_base::progress::Context;
+use lookalike_base::{Context, Result, Threshold, precision::share};
 use lookalike_engine::table::Table;
-use lookalike_store::Sort;
-use lookalike_store::item::item;
+use lookalike_store::{Sort, item};
 use lookalike_text::read::lines::shorten;
 
 /// The quality of a run by a judged sample (Bernstein & Zobel 2006, section 7).

@@ -2,10 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
-use lookalike_store::disk::{self, AtomicFile, Scratch};
-use lookalike_store::remote;
+use lookalike_base::{Context, Error, Result};
+use lookalike_store::{AtomicFile, Scratch, disk, remote};
 
 use super::STAGE;
 

@@ -6,10 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::distributed::Found;
-use lookalike_base::error::refuse;
-use lookalike_base::numbers::{count, counted};
-use lookalike_base::progress::{Context, Unit};
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, Result, Unit, count, counted, refuse};
 use lookalike_engine::cluster::{
     ResultFormat, each_reject, pair_columns, parameters_of, reject_line,
 };
@@ -17,10 +14,10 @@ use lookalike_engine::collection::{self, Captured, insert_segment};
 use lookalike_engine::join::Take;
 use lookalike_engine::outputs;
 use lookalike_engine::pipeline::{self, JoinParameters, Summary};
-use lookalike_store::disk;
-use lookalike_store::table::{Cell, Column, cells, columns, header, only_if, push_row};
-use lookalike_store::workspace::{Workspace, resolved};
-use lookalike_store::{self as store, PartFile};
+use lookalike_store::{
+    self as store, Cell, Column, PartFile, Workspace, cells, columns, disk, header, only_if,
+    push_row, resolved,
+};
 use lookalike_text::read::SaidOnce;
 
 use super::exchange::{Leaving, names, remove_left};

@@ -49,10 +49,8 @@ use serde::Serialize;
 use crate::distributed::{
     Blocks, Candidates, Classes, Frequencies, PartResults, Prefixes, Row, Stage, Verify, Weight,
 };
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Unit};
-use lookalike_base::{Error, Result};
-use lookalike_store::disk::{self, Scratch};
+use lookalike_base::{Context, Error, Result, Unit, counted};
+use lookalike_store::{Scratch, disk};
 
 pub use finish::{Listed, finish, pairs};
 pub use plan::{Plan, Planned, StepState, ranges, summary};

@@ -9,21 +9,18 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 
 use crate::distributed::Config;
-use lookalike_base::byte_size::ByteSize;
-use lookalike_base::error::refuse;
-use lookalike_base::ids::FingerprintKind;
-use lookalike_base::numbers::{count, counted};
-use lookalike_base::progress::Context;
-use lookalike_base::words::path_word;
-use lookalike_base::{Error, Result};
+use lookalike_base::{
+    Context, Error, FingerprintKind, Result, byte_size::ByteSize, count, counted, path_word, refuse,
+};
 use lookalike_engine::collection::{CollectionConfig, SegmentEntry};
 use lookalike_engine::join::{JoinConfig, Pairs};
 use lookalike_engine::pipeline::JoinParameters;
 use lookalike_engine::sample::Sampling;
 use lookalike_rewrite::again;
-use lookalike_store::received::is_part;
-use lookalike_store::workspace::{InputEntry, Skipped, check_address, refuse_below_another};
-use lookalike_store::{disk, json, received, remote};
+use lookalike_store::{
+    InputEntry, Skipped, check_address, disk, json, received, received::is_part,
+    refuse_below_another, remote,
+};
 use lookalike_text::read::{InputFile, Inputs};
 
 use super::exchange::{Leaving, names, remove_left};

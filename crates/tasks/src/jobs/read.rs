@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use crate::distributed::Intake;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, Result};
 use lookalike_engine::collection::{self, Captured, DocumentReader, Share, TextReader};
 use lookalike_engine::pipeline;
 use lookalike_store::Kind;

@@ -14,14 +14,10 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::distributed::{self, Row};
-use lookalike_base::byte_size::ByteSize;
-use lookalike_base::progress::{Context, Stop};
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, Result, Stop, byte_size::ByteSize};
 use lookalike_engine::collection::SegmentEntry;
 use lookalike_source::{FromPlace, Stoppable};
-use lookalike_store::disk::{self, File};
-use lookalike_store::received::{self, is_part};
-use lookalike_store::{Aside, check_sum};
+use lookalike_store::{Aside, File, check_sum, disk, received, received::is_part};
 
 use super::exchange::Leaving;
 use super::{LEAST_BYTES, STAGE};

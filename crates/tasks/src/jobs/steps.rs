@@ -1,6 +1,6 @@
 //! The steps of a search, and their tasks.
 
-use lookalike_base::keywords::keywords;
+use lookalike_base::keywords;
 
 keywords! {
     /// A step of a search.

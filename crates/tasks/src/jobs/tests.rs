@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use super::exchange::names;
 use super::*;
 use crate::distributed::Found;
-use lookalike_base::budget::{Budget, ByteSize, Disk};
-use lookalike_base::ids::{FingerprintKind, Threshold};
-use lookalike_base::progress::{Silent, Stop};
-use lookalike_base::random::Random;
+use lookalike_base::{
+    Budget, Disk, FingerprintKind, Random, Silent, Stop, Threshold, budget::ByteSize,
+};
 use lookalike_engine::cluster::{RESULT_FILES, ResultFormat};
 use lookalike_engine::collection::CollectionConfig;
 use lookalike_engine::join::{JoinConfig, Pairs};

@@ -32,9 +32,7 @@ use std::collections::BinaryHeap;
 
 use serde::{Deserialize, Serialize};
 
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
-use lookalike_base::ids::Threshold;
+use lookalike_base::{Result, Threshold, refuse};
 
 /// What a matched token adds to a score, of which a token in a gap takes 1.
 const MATCHED: i64 = 20;

@@ -22,7 +22,7 @@
 
 use std::ops::Range;
 
-use lookalike_base::keywords::keywords;
+use lookalike_base::keywords;
 use lookalike_text::parse::{ParseConfig, each_token, token_spans};
 use lookalike_text::read::Cut;
 

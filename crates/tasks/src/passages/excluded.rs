@@ -15,8 +15,7 @@ use std::ops::Range;
 use super::STAGE;
 use super::places::{Place, Repeat, Repeats};
 use super::repeats::{GAPS, Search};
-use lookalike_base::Result;
-use lookalike_base::ids::{FingerprintKind, Key};
+use lookalike_base::{FingerprintKind, Key, Result};
 use lookalike_engine::shingle::{
     Excluded, Fingerprinter, Md5Fingerprinter, ShingleConfig, Xxh3Fingerprinter,
 };

@@ -19,9 +19,7 @@
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use lookalike_base::{Error, Result};
-use lookalike_store::Item;
-use lookalike_store::checkpoint::UnitSort;
-use lookalike_store::item::item;
+use lookalike_store::{Item, UnitSort, item};
 use lookalike_text::parse::{TokenConsumer, Tokens};
 
 use super::places::{Place, Repeat, RepeatsReader};

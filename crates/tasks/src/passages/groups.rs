@@ -6,13 +6,9 @@ use std::str::FromStr;
 use std::sync::Mutex;
 
 use super::repeats::Search;
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
-use lookalike_base::keywords::stored_as_text;
-use lookalike_base::numbers::counted;
-use lookalike_base::threads::{lock, unlocked};
+use lookalike_base::{Result, counted, lock, refuse, stored_as_text, unlocked};
 use lookalike_engine::collection::each_document;
-use lookalike_store::workspace::{InputList, Workspace};
+use lookalike_store::{InputList, Workspace};
 use lookalike_text::read::host;
 
 /// The number of no group.

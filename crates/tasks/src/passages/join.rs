@@ -19,8 +19,7 @@ use super::gaps::Gaps;
 use super::places::{Repeat, Repeats, RepeatsReader};
 use super::repeats::Search;
 use super::sweep::Run;
-use lookalike_base::Result;
-use lookalike_base::bits::Bits;
+use lookalike_base::{Bits, Result};
 
 /// The most pieces of the matches of a pair.
 pub(crate) const MOST_PIECES: usize = 1 << 20;

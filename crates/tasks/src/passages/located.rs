@@ -6,13 +6,8 @@ use std::sync::Mutex;
 use super::places::{PIECE_BYTES, Place, Repeat};
 use super::repeats::Search;
 use super::spans::Positions;
-use lookalike_base::Result;
-use lookalike_base::threads::{lock, unlocked};
-use lookalike_base::utf8::boundary_before;
-use lookalike_store::checkpoint::UnitSort;
-use lookalike_store::item::item;
-use lookalike_store::table::{Cell, cells};
-use lookalike_store::{Sort, Sorted};
+use lookalike_base::{Result, boundary_before, lock, unlocked};
+use lookalike_store::{Cell, Sort, Sorted, UnitSort, cells, item};
 
 /// The most bytes of the text of a passage in `BOILERPLATE_FILE`.
 pub const TEXT_BYTES: usize = 2000;

@@ -36,18 +36,9 @@ use super::{
     BOILERPLATE_FILE, BOILERPLATE_PLACES_FILE, BoilerplateConfig, COMMON_FILE, COMMON_PLACES_FILE,
     MATCHES_FILE, MatchesConfig, OVERLAPS_FILE, STAGE, Stats,
 };
-use lookalike_base::error::refuse;
-use lookalike_base::least::Least;
-use lookalike_base::memory::Credit;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::Unit;
-use lookalike_base::workers::in_order;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Credit, Error, Least, Result, Unit, counted, in_order, refuse};
 use lookalike_engine::collection::{Catalogue, Tried};
-use lookalike_store::item::item;
-use lookalike_store::table::{Cell, cells};
-use lookalike_store::workspace::{ResultFile, Workspace};
-use lookalike_store::{List, Sorted, disk};
+use lookalike_store::{Cell, List, ResultFile, Sorted, Workspace, cells, disk, item};
 
 /// Bytes of memory for each common passage: the passage, its rank, and the number of its places.
 const COMMON_BYTES: u64 = (size_of::<Run>() + size_of::<(&Run, u32)>() + size_of::<u64>()) as u64;

@@ -81,21 +81,19 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::dedup;
-use lookalike_base::Result;
-use lookalike_base::budget::{ByteSize, PROCESS_BYTES};
-use lookalike_base::error::refuse;
-use lookalike_base::keywords::keywords;
-use lookalike_base::numbers::{counted, is_zero};
-use lookalike_base::progress::Context;
+use lookalike_base::{
+    Context, PROCESS_BYTES, Result, budget::ByteSize, counted, is_zero, keywords, refuse,
+};
 use lookalike_engine::cluster::{DERIVED_FILES, ResultFormat};
 use lookalike_engine::collection::{
     self, Catalogue, CollectionConfig, Condition, Conditions, Representatives, Reread,
 };
 use lookalike_engine::join::PairsEntry;
 use lookalike_engine::shingle::Excluded;
-use lookalike_store::checkpoint::{Checkpoints, LastSearch};
-use lookalike_store::workspace::{Cost, MANIFEST_FILE, Manifest, Meter, ResultFile, Workspace};
-use lookalike_store::{digest_of, disk};
+use lookalike_store::{
+    Checkpoints, Cost, LastSearch, MANIFEST_FILE, Manifest, Meter, ResultFile, Workspace,
+    digest_of, disk,
+};
 use lookalike_text::parse::TokenKind;
 
 pub use chain::ReuseConfig;

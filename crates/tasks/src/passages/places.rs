@@ -4,10 +4,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::STAGE;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
-use lookalike_store::disk::{self, File};
-use lookalike_store::item::{field, item};
+use lookalike_base::{Context, Error, Result};
+use lookalike_store::{File, disk, field, item};
 
 /// A place: a document, and a token in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

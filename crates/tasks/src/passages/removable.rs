@@ -6,13 +6,10 @@ use bincode::{Decode, Encode};
 
 use super::shown::numbers;
 use super::{REMOVABLE_FILE, STAGE};
-use lookalike_base::Result;
-use lookalike_base::progress::Context;
+use lookalike_base::{Context, Result};
 use lookalike_engine::collection::{DocumentRecord, InputRecord, InputRecords, each_place};
 use lookalike_engine::table::Table;
-use lookalike_store::SetAside;
-use lookalike_store::disk::Scratch;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Scratch, SetAside, Workspace};
 use lookalike_text::read::InputFile;
 use lookalike_text::read::lines::shorten;
 

@@ -23,14 +23,9 @@ use super::gaps::Gaps;
 use super::grams::{Grams, Hashed, Stretch, Stretches};
 use super::places::{PIECE_BYTES, Place, Repeat, Repeats};
 use super::{STAGE, Stats};
-use lookalike_base::budget::ByteSize;
-use lookalike_base::progress::{Context, Unit};
-use lookalike_base::workers::{Tasks, work_and_commit};
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, Result, Tasks, Unit, budget::ByteSize, work_and_commit};
 use lookalike_engine::collection::{Conditions, Representatives, Reread};
-use lookalike_store::checkpoint::{Checkpoints, UnitSort};
-use lookalike_store::item::item;
-use lookalike_store::{Item, Sort, Sorted, disk};
+use lookalike_store::{Checkpoints, Item, Sort, Sorted, UnitSort, disk, item};
 use lookalike_text::parse::{ParseConfig, Parser};
 
 /// What the search works with.

@@ -28,16 +28,10 @@ use super::places::{Place, Repeats};
 use super::repeats::{Search, UNDATED};
 use super::tables::{How, create, pair_row, place_row, share};
 use super::{REUSE_CLUSTERS_FILE, REUSE_FILE, REUSE_MATCHES_FILE, REUSE_PLACES_FILE, STAGE, Stats};
-use lookalike_base::Result;
-use lookalike_base::numbers::counted;
-use lookalike_base::threads::{lock, unlocked};
-use lookalike_base::union_find::UnionFind;
+use lookalike_base::{Result, UnionFind, counted, lock, unlocked};
 use lookalike_engine::collection::{Catalogue, each_document, has_captures};
 use lookalike_engine::document::stored;
-use lookalike_store::item::item;
-use lookalike_store::table::{Cell, cell, cells};
-use lookalike_store::workspace::{ResultFile, Workspace};
-use lookalike_store::{List, Sort, Sorted};
+use lookalike_store::{Cell, List, ResultFile, Sort, Sorted, Workspace, cells, item, table::cell};
 use lookalike_text::read::lines::shorten;
 use lookalike_text::read::{RecordKind, day, stated_date};
 

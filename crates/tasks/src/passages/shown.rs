@@ -8,14 +8,10 @@ use std::path::Path;
 use super::{
     MATCHES_FILE, OVERLAPS_FILE, REUSE_CLUSTERS_FILE, REUSE_FILE, REUSE_PLACES_FILE, STAGE,
 };
-use lookalike_base::Result;
-use lookalike_base::least::Least;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::Context;
+use lookalike_base::{Context, Least, Result, counted};
 use lookalike_engine::join::PairsEntry;
 use lookalike_engine::table::Table;
-use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Workspace, disk};
 use lookalike_text::read::lines::{parsed, shorten};
 
 /// Limit on the passages of a pair.

@@ -7,13 +7,9 @@ use super::places::{PIECE_BYTES, Repeat, Repeats, RepeatsReader};
 use super::repeats::Search;
 use super::tables::{How, columns, create, numbers_of, with_captures};
 use super::{COVERAGE_FILE, REMOVABLE_FILE, SPANS_FILE, STAGE, Stats};
-use lookalike_base::Result;
-use lookalike_base::progress::Unit;
-use lookalike_base::workers::in_order;
+use lookalike_base::{Result, Unit, in_order};
 use lookalike_engine::collection::{Captured, Column, DocumentRecord};
-use lookalike_store::disk;
-use lookalike_store::table::{self, cells, push_row};
-use lookalike_store::workspace::{InputList, ResultFile, Workspace};
+use lookalike_store::{InputList, ResultFile, Workspace, cells, disk, push_row, table};
 use lookalike_text::parse::{ParseConfig, Parser, TokenKind, each_token};
 use lookalike_text::read::RawDocument;
 

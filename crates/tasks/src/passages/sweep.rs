@@ -28,10 +28,8 @@ use super::STAGE;
 use super::groups::Groups;
 use super::places::Repeats;
 use super::repeats::Search;
-use lookalike_base::Result;
-use lookalike_base::progress::Context;
-use lookalike_store::item::item;
-use lookalike_store::{List, Sort, Sorted};
+use lookalike_base::{Context, Result};
+use lookalike_store::{List, Sort, Sorted, item};
 
 /// Bytes of memory for each union that may be active where k-grams occur in few groups: in the
 /// heap, and among the new ones.

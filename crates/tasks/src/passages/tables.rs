@@ -8,15 +8,12 @@ use super::{
     MATCHES_FILE, OVERLAPS_FILE, REMOVABLE_FILE, REUSE_CLUSTERS_FILE, REUSE_FILE,
     REUSE_MATCHES_FILE, SPANS_FILE, STAGE,
 };
-use lookalike_base::Result;
-use lookalike_base::progress::Context;
+use lookalike_base::{Context, Result};
 use lookalike_engine::collection::{
     self, Captured, ColumnBuilder, DocumentView, Names, each_place,
 };
 use lookalike_engine::table::TypedTable;
-use lookalike_store::disk::AtomicFile;
-use lookalike_store::table::{Cell, Column, Table, cells, columns};
-use lookalike_store::workspace::{ResultFile, Workspace};
+use lookalike_store::{AtomicFile, Cell, Column, ResultFile, Table, Workspace, cells, columns};
 
 /// Parameters that a file states: name and value.
 pub(super) type How = [(&'static str, String)];

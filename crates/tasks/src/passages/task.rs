@@ -7,16 +7,13 @@ use serde::Serialize;
 use super::remove::{check_removal, check_removal_inputs, remove};
 use super::{PassagesConfig, RemovalConfig, RemovalSummary, Stats, Then};
 use crate::dedup;
-use lookalike_base::error::refuse;
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, Result, refuse};
 use lookalike_engine::cluster;
 use lookalike_engine::collection::{self, CollectionConfig};
 use lookalike_engine::excluded::excluded;
 use lookalike_engine::pipeline::{self, InputChoice};
 use lookalike_rewrite::output;
-use lookalike_store::checkpoint::{self, LastSearch};
-use lookalike_store::workspace::{OutputKind, Workspace, output_kind};
+use lookalike_store::{LastSearch, OutputKind, Workspace, checkpoint, output_kind};
 use lookalike_text::parse::TokenKind;
 
 /// A search, and where its documents come from.

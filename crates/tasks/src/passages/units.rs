@@ -36,11 +36,8 @@ use super::grams::{Hashed, ITEMS};
 use super::places::{Place, Repeat, Repeats};
 use super::repeats::{REPEATS, Search, UNITS};
 use super::{STAGE, Stats};
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
-use lookalike_base::keywords::keywords;
-use lookalike_store::checkpoint::UnitSort;
-use lookalike_store::{Sort, Sorted};
+use lookalike_base::{Result, keywords, refuse};
+use lookalike_store::{Sort, Sorted, UnitSort};
 use lookalike_text::parse::{Parser, TokenConsumer, Tokens};
 
 /// Bits of a key for the number of tokens.

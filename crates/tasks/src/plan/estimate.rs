@@ -1,6 +1,6 @@
 //! A share measured on a sample of pairs, with its confidence interval.
 
-use lookalike_base::precision::wilson;
+use lookalike_base::wilson;
 use lookalike_engine::sample::plan::Estimate;
 
 /// One-sided 95 % quantile of the normal distribution: each end of an interval is on the wrong side

@@ -4,14 +4,11 @@
 use std::path::Path;
 
 use super::{Evidence, PLAN_FILE, Plan, PlanConfig, Planned, PlannedGroup, run, write};
-use lookalike_base::Result;
-use lookalike_base::numbers::{counted, percent};
-use lookalike_base::progress::Context;
+use lookalike_base::{Context, Result, counted, percent};
 use lookalike_engine::collection::{self, CollectionConfig};
 use lookalike_engine::pipeline::{self, AppliedPlan, JoinParameters, Summary};
 use lookalike_engine::sample::PlanGiven;
-use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Workspace, disk};
 use lookalike_text::read::Inputs;
 
 /// Makes a sampling plan for a collection.

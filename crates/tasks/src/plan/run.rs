@@ -9,16 +9,11 @@ use super::cells::Cells;
 use super::choose::{choose, uniform, uniform_overall};
 use super::subset::{self, DocumentSubset};
 use super::{Plan, PlanConfig, PlannedGroup, Ratio, STAGE};
-use lookalike_base::Result;
-use lookalike_base::ids::{Key, with_keys};
-use lookalike_base::numbers::counted;
-use lookalike_base::process::cpu_seconds;
-use lookalike_base::progress::{Context, Unit};
+use lookalike_base::{Context, Key, Result, Unit, counted, cpu_seconds, with_keys};
 use lookalike_engine::collection::{self, Catalogue};
 use lookalike_engine::sample::{Rate, Sampled, Sampling};
 use lookalike_engine::trial::{self, Documents, TrialCost};
-use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Workspace, disk};
 
 /// The subdirectory of the output directory for temporary data; removed when the plan is made.
 pub const DIRECTORY: &str = "plan";

@@ -1,15 +1,11 @@
 //! Draws a random subset of a collection, on which a plan is measured.
 
-use lookalike_base::Result;
-use lookalike_base::ids::{Key, Threshold};
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Silent};
-use lookalike_base::random::{STEP, mix};
+use lookalike_base::{Context, Key, Result, STEP, Silent, Threshold, counted, mix};
 use lookalike_engine::collection::{
     self, Catalogue, CollectionConfig, Cursor, DocumentReader, Ingested, SegmentEntry,
     SegmentWriter, Segments, SetReader,
 };
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 
 use super::{STAGE, Subset};
 

@@ -1,16 +1,11 @@
 //! A batch of queries that are looked up together.
 
-use lookalike_base::Result;
-use lookalike_base::ids::Key;
-use lookalike_base::measure::Measure;
-use lookalike_base::progress::Context;
-use lookalike_base::workers::{Queue, on_threads};
+use lookalike_base::{Context, Key, Measure, Queue, Result, on_threads};
 use lookalike_engine::collection::{
     self, Captured, Catalogue, Column, DocumentReader, Representatives, SegmentEntry, SetReader,
 };
 use lookalike_engine::index::IndexSearcher;
-use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Workspace, disk};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;

@@ -1,12 +1,9 @@
 //! Answers queries from the index of a collection.
 
-use lookalike_base::Result;
-use lookalike_base::ids::Key;
-use lookalike_base::limits;
-use lookalike_base::measure::{Criterion, Measure};
+use lookalike_base::{Criterion, Key, Measure, Result, limits};
 use lookalike_engine::collection::{self, SetBlock, SetFile, TextDigest};
 use lookalike_engine::index::{Facts, Index, IndexSearcher, IndexedDocuments, Lists, key_of};
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
 

@@ -49,21 +49,16 @@ mod batch;
 mod indexed;
 mod stored;
 
-use lookalike_base::Result;
-use lookalike_base::budget::{Budget, ByteSize, PROCESS_BYTES};
-use lookalike_base::error::refuse;
-use lookalike_base::ids::{Key, Threshold, with_keys};
-use lookalike_base::keywords::keywords;
-use lookalike_base::measure::{Criterion, Measure};
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Unit};
-use lookalike_base::workers::{Queue, on_threads};
+use lookalike_base::{
+    Budget, Context, Criterion, Key, Measure, PROCESS_BYTES, Queue, Result, Threshold, Unit,
+    budget::ByteSize, counted, keywords, on_threads, refuse, with_keys,
+};
 use lookalike_engine::collection::{
     self, Captured, Catalogue, CatalogueEntry, Sameness, TextDigest,
 };
 use lookalike_engine::shingle::{DocumentFacts, Excluded, Shingler};
 use lookalike_methods::{self as methods, Keyer, Spec};
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 use lookalike_text::parse::Parser;
 use lookalike_text::read::{
     Coming, InputFile, Interpreted, RawDocument, ReadConfig, Reject, each_as_it_comes, warnings,

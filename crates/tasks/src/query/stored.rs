@@ -2,14 +2,12 @@
 
 use std::cell::Cell;
 
-use lookalike_base::budget::PROCESS_BYTES;
-use lookalike_base::error::refuse;
-use lookalike_base::ids::{FingerprintKind, Key, Threshold, with_keys};
-use lookalike_base::measure::Criterion;
-use lookalike_base::progress::{Context, Unit};
-use lookalike_base::{Error, Result};
+use lookalike_base::{
+    Context, Criterion, Error, FingerprintKind, Key, PROCESS_BYTES, Result, Threshold, Unit,
+    refuse, with_keys,
+};
 use lookalike_engine::collection::{self, Catalogue, TextDigest};
-use lookalike_store::workspace::Workspace;
+use lookalike_store::Workspace;
 use lookalike_text::parse::TokenKind;
 
 use super::batch::QueryBatch;

@@ -4,11 +4,9 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use super::{Crawl, VersionsConfig};
-use lookalike_base::error::refuse;
-use lookalike_base::numbers::counted;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, counted, refuse};
 use lookalike_rewrite::again;
-use lookalike_store::workspace::{InputList, Workspace};
+use lookalike_store::{InputList, Workspace};
 use lookalike_text::read::InputFile;
 
 /// The most crawls: each has a row in the summary.

@@ -49,23 +49,15 @@ use serde::Serialize;
 
 use crate::dedup::check_pairs;
 use crawls::Crawls;
-use lookalike_base::Result;
-use lookalike_base::error::refuse;
-use lookalike_base::ids::{Threshold, with_keys};
-use lookalike_base::keywords::keywords;
-use lookalike_base::measure::Measure;
-use lookalike_base::numbers::{count, counted};
-use lookalike_base::progress::{Context, Unit};
-use lookalike_base::ratio::Ratio;
-use lookalike_base::threads::lock;
-use lookalike_base::words::path_word;
+use lookalike_base::{
+    Context, Measure, Ratio, Result, Threshold, Unit, count, counted, keywords, lock, path_word,
+    refuse, with_keys,
+};
 use lookalike_engine::collection::{self, Catalogue, MappedSets, each_document};
 use lookalike_engine::document::{READER_BYTES, record_bytes};
 use lookalike_engine::join::{List, Pairs, PairsEntry, each_measured_pair, sizes_of_pairs};
 use lookalike_engine::sample::Sampled;
-use lookalike_store::SetAside;
-use lookalike_store::table::{Cell, Column, cells, columns};
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Cell, Column, SetAside, Workspace, cells, columns};
 use lookalike_text::read::date;
 
 pub use read::Capture;

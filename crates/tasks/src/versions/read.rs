@@ -10,15 +10,11 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use super::crawls::{Crawls, MOST_ADDRESS, led};
 use super::{By, Change, STAGE};
 use crate::dedup::{RecordNames, each_record, names};
-use lookalike_base::Result;
-use lookalike_base::memory::Credit;
-use lookalike_base::progress::Context;
-use lookalike_base::threads::lock;
+use lookalike_base::{Context, Credit, Result, lock};
 use lookalike_engine::collection::{InputRecord, InputRecords};
 use lookalike_engine::document::{READER_BYTES, record_bytes};
 use lookalike_rewrite::files;
-use lookalike_store::SetAside;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{SetAside, Workspace};
 use lookalike_text::read::{
     FileRecords, InputFile, Interpreted, ReadConfig, Reason, Record, RecordKind, Reject, WarcHead,
     date, interpret, page_address,

@@ -42,8 +42,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::doubt;
 use crate::read::{Kind, PRESCAN_BYTES, Tags, in_its_order, is_damaged_utf8, is_one_of, label_of};
 use crate::read::{Notice, RawDocument, Reason};
-use lookalike_base::wide::{self, Wide};
-use lookalike_base::words::words;
+use lookalike_base::{Wide, wide, words};
 
 /// Bytes passed to the detector. That is enough text for a confident guess, and the detector reads
 /// only about ten megabytes a second.

@@ -8,9 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::read::{extension, first_rule, is_first_rule};
-use lookalike_base::Error;
-use lookalike_base::error::refuse;
-use lookalike_base::keywords::{keywords, stored_as_text};
+use lookalike_base::{Error, keywords, refuse, stored_as_text};
 
 /// The unit into which a document's text is cut.
 ///

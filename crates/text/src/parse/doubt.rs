@@ -7,7 +7,7 @@
 
 use encoding_rs::{Encoding, WINDOWS_1251};
 
-use lookalike_base::wide::{self, Wide};
+use lookalike_base::{Wide, wide};
 
 /// Bytes looked at, from the first one that is not ASCII.
 pub(super) const LOOK: usize = 4 << 10;

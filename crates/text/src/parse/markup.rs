@@ -43,7 +43,7 @@ use memchr::{memchr, memchr2, memmem};
 
 use super::Sink;
 use crate::read::{Aside, ContentKind, MOST_WORDS, is_word, local, perhaps_no_tag};
-use lookalike_base::words::words;
+use lookalike_base::words;
 
 /// Number of bytes by which tag names are distinguished; the longest relevant name has fourteen, or
 /// six behind a prefix.

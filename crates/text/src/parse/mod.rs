@@ -94,7 +94,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 use crate::read::{Notice, RawDocument, Reason, internal_subset};
 
 use charset::{Charset, Decoding};
-use lookalike_base::utf8::Carry;
+use lookalike_base::Carry;
 use markup::{Scan, TextEmitter, Unread, What, Words};
 use text::Text;
 use tokens::Canonical;

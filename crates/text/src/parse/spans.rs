@@ -15,7 +15,7 @@ use super::fold::{Rules, each_folded};
 use super::known::{ClassCache, Known};
 use super::masks::{BLOCK, LANES, Masks};
 use super::tokens::{Canonical, TokenConsumer, Tokens};
-use lookalike_base::utf8::boundary_before;
+use lookalike_base::boundary_before;
 
 /// The range of each token in `text`, from its first character to its last. Ignorable characters
 /// may be inside, not at the ends. For `bytes:N`, which has no tokens, the runs between white

@@ -11,7 +11,7 @@
 //! - `buffer[..used]` is text not yet passed on. It ends in white space exactly if `gap` is set;
 //!   that white space is passed on only when more text follows.
 
-use lookalike_base::utf8::Carry;
+use lookalike_base::Carry;
 
 /// Text is passed on when about this many bytes have accumulated; they fit in the second-level
 /// cache.

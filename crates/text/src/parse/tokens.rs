@@ -32,7 +32,7 @@ use super::cut::{Cut, Open, cut};
 use super::fold::{Rules, each_folded};
 use super::known::{ClassCache, Known};
 use super::masks::{BLOCK, LANES, Masks};
-use lookalike_base::utf8::{Carry, Decoded, decode, is_continuation};
+use lookalike_base::{Carry, Decoded, decode, is_continuation};
 
 /// The least length of a run for which processing one word of the masks pays off.
 const LEAST_RUN: usize = 16;

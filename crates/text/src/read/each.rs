@@ -9,8 +9,7 @@ use super::ground::record::{Batch, Record};
 use super::inputs::InputFile;
 use super::interpret::{Interpreted, interpret};
 use super::reader::{Next, RecordReader};
-use lookalike_base::progress::{Context, Stop};
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Error, Result, Stop};
 
 /// Number of records between reports of progress.
 const SHOW_AFTER: u64 = 1024;

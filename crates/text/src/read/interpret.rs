@@ -19,8 +19,7 @@ use super::markup::sgml::{self, Reuters, TrecSgml};
 use super::plain::several;
 use super::web::trec_web::TrecWeb;
 use super::web::warc::{ArcRecord, WarcRecord};
-use lookalike_base::progress::Stop;
-use lookalike_base::words::{flag_word, shell_word, words};
+use lookalike_base::{Stop, flag_word, shell_word, words};
 use lookalike_source::Reason;
 
 /// The result of interpreting a record.

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use lookalike_base::{Error, Result};
 use lookalike_source::Decompressed;
-use lookalike_store::disk::READ_BUFFER;
+use lookalike_store::READ_BUFFER;
 
 /// Reads a file line by line.
 pub struct Lines {

@@ -21,10 +21,9 @@ use super::ground::framer::{Cuts, Framer};
 use super::ground::record::{Batch, Part, RecordKind};
 use super::inputs::InputFile;
 use super::reader::{RecordReader, State};
-use lookalike_base::progress::Stop;
+use lookalike_base::Stop;
 use lookalike_source::{Codec, compression_of, read_all_at};
-use lookalike_store::disk::{self, File};
-use lookalike_store::remote;
+use lookalike_store::{File, disk, remote};
 
 /// How far after its intended beginning a piece may begin.
 const SEARCH: usize = 4 << 20;

@@ -33,13 +33,11 @@ use super::plain::frame_sections::SectionFramer;
 use super::table::Claim;
 use super::table::frame_table::TableFramer;
 use super::web::frame_archive::{ArchiveFramer, Shape};
-use lookalike_base::progress::Stop;
-use lookalike_base::wide::{self, Wide};
+use lookalike_base::{Stop, Wide, wide};
 use lookalike_source::{
     Codec, Fault, FromPlace, Helpers, Input, ReadAt, Reason, Source, Stoppable, compression_of,
 };
-use lookalike_store::disk::{self, File};
-use lookalike_store::remote;
+use lookalike_store::{File, disk, remote};
 
 /// Number of bytes examined to detect the format.
 const LOOK: usize = 64 << 10;

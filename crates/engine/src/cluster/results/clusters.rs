@@ -1,14 +1,11 @@
 //! The members of clusters, `clusters.jsonl` and `clusters.parquet`.
 
 use crate::collection::{self, Catalogue};
-use lookalike_base::Result;
-use lookalike_base::bits::Bits;
-use lookalike_base::measure::Measure;
-use lookalike_store::disk::AtomicFile;
-use lookalike_store::item::item;
-use lookalike_store::table::{Cell, Column, Table, cells, columns, only_if};
-use lookalike_store::workspace::{Manifest, ResultFile};
-use lookalike_store::{Group, Sort};
+use lookalike_base::{Bits, Measure, Result};
+use lookalike_store::{
+    AtomicFile, Cell, Column, Group, Manifest, ResultFile, Sort, Table, cells, columns, item,
+    only_if,
+};
 use std::fmt::Write;
 
 use super::components::UNLISTED;

@@ -3,11 +3,8 @@
 use crate::collection::{self, Catalogue};
 use crate::join::{JoinConfig, List, Pairs, each_measured_pair, each_pair};
 use crate::sample::Sampled;
-use lookalike_base::Result;
-use lookalike_base::bits::{Bits, Ranks};
-use lookalike_base::progress::Context;
-use lookalike_base::union_find::UnionFind;
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{Bits, Context, Ranks, Result, UnionFind};
+use lookalike_store::Workspace;
 
 use super::{ClusterStats, STAGE};
 

@@ -4,8 +4,9 @@ use crate::collection::{
     self, Captured, Catalogue, DocumentView, Sameness, SharedTexts, each_document_of, each_place,
 };
 use lookalike_base::Result;
-use lookalike_store::table::{Cell, Column, Table, cells, columns, only_if};
-use lookalike_store::workspace::{InputList, Manifest, ResultFile};
+use lookalike_store::{
+    Cell, Column, InputList, Manifest, ResultFile, Table, cells, columns, only_if,
+};
 
 use super::lines::{parameters, size_column};
 use super::{ClusterStats, Clustered, STAGE, TABLES};

@@ -3,8 +3,8 @@
 use crate::collection::{self, CollectionConfig};
 use crate::join::{JoinConfig, Pairs, PairsEntry};
 use crate::sample::{SampleEntry, Sampling};
-use lookalike_base::measure::Measure;
-use lookalike_store::workspace::Manifest;
+use lookalike_base::Measure;
+use lookalike_store::Manifest;
 
 /// The parameters that two files must share to be comparable: name and value.
 pub fn parameters(manifest: &Manifest) -> Vec<(&'static str, String)> {

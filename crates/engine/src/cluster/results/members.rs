@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use lookalike_base::keywords::keywords;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Error, Result, keywords};
 use lookalike_source::Decompressed;
-use lookalike_store::disk::READ_BUFFER;
+use lookalike_store::READ_BUFFER;
 use lookalike_text::read::lines::shorten;
 
 /// A longer record of a member is an error. Docnos are far shorter.

@@ -12,15 +12,11 @@ mod tables;
 use crate::collection::{self, Catalogue, Names, SharedTexts};
 use crate::join::{JoinConfig, Pairs, PairsEntry, sizes_of_pairs};
 use crate::sample::Sampled;
-use lookalike_base::budget::ByteSize;
-use lookalike_base::keywords::keywords;
-use lookalike_base::measure::Measure;
-use lookalike_base::memory::MOST_SORT_BYTES;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Unit, caught, joined};
-use lookalike_base::{Error, Result, threads};
-use lookalike_store::table::{Column, Format};
-use lookalike_store::workspace::{Manifest, ResultFile, StageRecord, Workspace, check_file};
+use lookalike_base::{
+    Context, Error, MOST_SORT_BYTES, Measure, Result, Unit, budget::ByteSize, caught, counted,
+    joined, keywords, threads,
+};
+use lookalike_store::{Column, Format, Manifest, ResultFile, StageRecord, Workspace, check_file};
 
 use serde::{Deserialize, Serialize};
 

@@ -7,12 +7,10 @@ use std::borrow::Cow;
 
 use crate::collection::{self, Captured};
 use crate::join::{List, Pair, Pairs, each_measured_pair};
-use lookalike_base::Result;
-use lookalike_base::measure::Measure;
-use lookalike_base::workers::in_order;
-use lookalike_store::disk::AtomicFile;
-use lookalike_store::table::{Cell, Column, Table, cells, columns, only_if, push_row};
-use lookalike_store::workspace::ResultFile;
+use lookalike_base::{Measure, Result, in_order};
+use lookalike_store::{
+    AtomicFile, Cell, Column, ResultFile, Table, cells, columns, only_if, push_row,
+};
 
 use super::lines::{parameters, size_column};
 use super::{Clustered, STAGE, TABLES};

@@ -2,10 +2,7 @@
 
 use crate::collection::{self, CatalogueEntry, RejectReader};
 use lookalike_base::Result;
-use lookalike_store::PartInfo;
-use lookalike_store::disk::AtomicFile;
-use lookalike_store::table::{Column, columns};
-use lookalike_store::workspace::{InputList, ResultFile, Workspace};
+use lookalike_store::{AtomicFile, Column, InputList, PartInfo, ResultFile, Workspace, columns};
 use lookalike_text::read::{Reject, SaidOnce};
 use std::fmt::Write;
 use std::path::Path;

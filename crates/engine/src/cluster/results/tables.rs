@@ -6,11 +6,8 @@
 //! other.
 
 use crate::join::PairsEntry;
-use lookalike_base::Result;
-use lookalike_base::progress::Context;
-use lookalike_store::disk;
-use lookalike_store::table::TABLE_BYTES;
-use lookalike_store::workspace::{ResultFile, StageRecord, Workspace};
+use lookalike_base::{Context, Result};
+use lookalike_store::{ResultFile, StageRecord, TABLE_BYTES, Workspace, disk};
 use serde::{Deserialize, Serialize};
 
 use super::clusters::clusters_table;

@@ -1,9 +1,7 @@
 //! The reader of a unit: frames records into batches, and cuts the unit into segments.
 
 use crate::collection::{CollectionConfig, Cursor};
-use lookalike_base::memory::{Credit, Taken};
-use lookalike_base::progress::Context;
-use lookalike_base::{Error, Result};
+use lookalike_base::{Context, Credit, Error, Result, Taken};
 use lookalike_source::Helpers;
 use lookalike_text::read::{Batch, InputFile, Piece, RecordReader, retracted};
 use std::ops::Range;

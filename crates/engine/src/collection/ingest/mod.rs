@@ -38,13 +38,10 @@ mod writer;
 use crate::collection::{
     self, Addition, Additions, CollectionConfig, Cursor, Ingested, SegmentEntry, Segments,
 };
-use lookalike_base::Result;
-use lookalike_base::budget::{Budget, ByteSize};
-use lookalike_base::ids::Key;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::{Context, Unit as Progressing};
-use lookalike_store::workspace::Workspace;
-use lookalike_store::{PartInfo, disk};
+use lookalike_base::{
+    Budget, Context, Key, Result, budget::ByteSize, counted, progress::Unit as Progressing,
+};
+use lookalike_store::{PartInfo, Workspace, disk};
 use lookalike_text::read::InputFile;
 
 use feeder::{Damaged, Known};

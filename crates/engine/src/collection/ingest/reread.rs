@@ -24,12 +24,8 @@ use crate::collection::{
     TextDigest, segments,
 };
 use crate::shingle::{ShingleConfig, Shingler};
-use lookalike_base::budget::ByteSize;
-use lookalike_base::ids::FingerprintKind;
-use lookalike_base::memory::Credit;
-use lookalike_base::progress::{Context, Stop};
-use lookalike_base::{Error, Result};
-use lookalike_store::workspace::{Places, Workspace};
+use lookalike_base::{Context, Credit, Error, FingerprintKind, Result, Stop, budget::ByteSize};
+use lookalike_store::{Places, Workspace};
 use lookalike_text::read::{
     Converter, InputFile, Interpreted, RawDocument, Record, RecordKind, Reject, Stretch, interpret,
 };

@@ -2,9 +2,7 @@
 
 use crate::collection::CollectionConfig;
 use crate::shingle::{Excluded, Shingler};
-use lookalike_base::budget::ByteSize;
-use lookalike_base::ids::Key;
-use lookalike_base::memory::Credit;
+use lookalike_base::{Credit, Key, budget::ByteSize};
 use lookalike_text::read::{RecordKind, SPLIT_BYTES};
 
 /// Approximate raw bytes of a batch. Large enough to make handing over a batch cheap, and small

@@ -1,6 +1,6 @@
 //! The counts of a segment.
 
-use lookalike_base::numbers::is_zero;
+use lookalike_base::is_zero;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -24,14 +24,9 @@ use super::units::Unit;
 use super::worker::{Done, Worker};
 use super::writer::{Committer, SegmentsWriter};
 use crate::collection::CollectionConfig;
-use lookalike_base::ids::Key;
-use lookalike_base::memory::Credit;
-use lookalike_base::progress::{Context, caught};
-use lookalike_base::threads::lock;
-use lookalike_base::{Error, Result, threads};
+use lookalike_base::{Context, Credit, Error, Key, Result, caught, lock, threads};
 use lookalike_source::{Helpers, Job};
-use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
+use lookalike_store::{Workspace, disk};
 
 /// Batches that wait for each helper: one to go on with while the reader works on its own.
 const WAITING_PER_HELPER: usize = 2;

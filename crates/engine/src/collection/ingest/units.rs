@@ -6,7 +6,7 @@
 use std::ops::Deref;
 
 use crate::collection::{Addition, CollectionConfig, Cursor, SegmentEntry};
-use lookalike_base::progress::Stop;
+use lookalike_base::Stop;
 use lookalike_text::read::{InputFile, Piece, Stretch};
 
 /// A unit has at least this part of a segment's bytes on disk, so that it has enough to do even if

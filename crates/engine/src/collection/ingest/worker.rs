@@ -2,9 +2,7 @@
 
 use crate::collection::{CollectionConfig, Cursor, DocumentRecord, KeptFields, Since, TextDigest};
 use crate::shingle::Shingler;
-use lookalike_base::budget::ByteSize;
-use lookalike_base::ids::Key;
-use lookalike_base::memory::Credit;
+use lookalike_base::{Credit, Key, budget::ByteSize};
 use lookalike_text::read::{
     Batch, Interpreted, RawDocument, ReadConfig, Reason, Record, RecordKind, Reject, interpret,
     warnings,

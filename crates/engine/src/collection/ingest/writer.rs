@@ -6,11 +6,8 @@ use crate::collection::{
     insert_segment, segments,
 };
 use crate::shingle::Shingler;
-use lookalike_base::ids::Key;
-use lookalike_base::progress::Stop;
-use lookalike_base::threads::lock;
-use lookalike_base::{Error, Result};
-use lookalike_store::workspace::{Places, Workspace};
+use lookalike_base::{Error, Key, Result, Stop, lock};
+use lookalike_store::{Places, Workspace};
 use lookalike_text::read::{Batch, Interpreted, Reason, Record, interpret};
 use std::sync::Mutex;
 

@@ -13,14 +13,8 @@ use crate::collection::{self, Catalogue, Extent, SetReader};
 use crate::index::{Index, IndexSearcher, TOGETHER};
 use crate::join::{DIRECTORY, JoinProgress, Pair, STAGE};
 use crate::sort::RunEntry;
-use lookalike_base::Result;
-use lookalike_base::ids::Key;
-use lookalike_base::numbers::counted;
-use lookalike_base::progress::Unit;
-use lookalike_base::threads::{lock, unlocked};
-use lookalike_base::workers::in_order;
-use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{Key, Result, Unit, counted, in_order, lock, unlocked};
+use lookalike_store::{Workspace, disk};
 
 use serde::{Deserialize, Serialize};
 

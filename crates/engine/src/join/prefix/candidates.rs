@@ -5,13 +5,8 @@ use crate::join::{DIRECTORY, JoinProgress, Pair, Pairs, STAGE};
 use crate::merge::{self, AllPostings, PackedBlock, PostingsDecoder};
 use crate::sample::SampleEntry;
 use crate::sort::{RunEntry, RunsEntry};
-use lookalike_base::ids::Key;
-use lookalike_base::threads::lock;
-use lookalike_base::union_find::UnionFind;
-use lookalike_base::workers::on_threads;
-use lookalike_base::{Error, Result};
-use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{Error, Key, Result, UnionFind, lock, on_threads};
+use lookalike_store::{Workspace, disk};
 use std::path::PathBuf;
 use std::sync::Mutex;
 

@@ -4,9 +4,7 @@ use std::collections::VecDeque;
 
 use super::STAGE;
 use crate::sort::{BLOCK_RECORDS, RunFile};
-use lookalike_base::Result;
-use lookalike_base::progress::Stop;
-use lookalike_base::workers::in_order;
+use lookalike_base::{Result, Stop, in_order};
 
 /// Blocks of each run in a range of keys, on average, and the fewest of all runs. A range begins
 /// and ends within a block of each run, so one block more of each is decoded.

@@ -37,13 +37,8 @@ use crate::collection::Column;
 use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, STAGE, commit};
 use crate::merge::{self, AllPostings, MergeStats, PackedBlock, PostingsDecoder};
 use crate::sort::{Record, RunWriter};
-use lookalike_base::Result;
-use lookalike_base::ids::Key;
-use lookalike_base::measure::Criterion;
-use lookalike_base::progress::Stop;
-use lookalike_base::workers::in_order;
-use lookalike_store::disk;
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{Criterion, Key, Result, Stop, in_order};
+use lookalike_store::{Workspace, disk};
 use std::ops::Range;
 
 /// Behind the last document of a list. No document has this number.

@@ -63,11 +63,8 @@ use crate::join::JoinProgress;
 use crate::merge;
 use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Record, RunEntry, RunWriter};
-use lookalike_base::Result;
-use lookalike_base::budget::PROCESS_BYTES;
-use lookalike_base::ids::Key;
-use lookalike_base::progress::{Context, Unit};
-use lookalike_store::workspace::Workspace;
+use lookalike_base::{Context, Key, PROCESS_BYTES, Result, Unit};
+use lookalike_store::Workspace;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

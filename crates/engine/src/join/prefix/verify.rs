@@ -8,16 +8,10 @@ use crate::collection::{LoadedSets, MappedSets, Tried, Wanted, within_le};
 use crate::join::{COMPRESSION, DIRECTORY, JoinProgress, Pair, Pairs, STAGE, commit, list};
 use crate::sample::{SampleEntry, Sampled};
 use crate::sort::{Record, RunEntry, RunWriter};
-use lookalike_base::budget::ByteSize;
-use lookalike_base::ids::Key;
-use lookalike_base::measure::Measure;
-use lookalike_base::progress::{Context, Unit};
-use lookalike_base::union_find::UnionFind;
-use lookalike_base::workers::in_order;
-use lookalike_base::{Error, Result};
-use lookalike_store::item::item;
-use lookalike_store::workspace::Workspace;
-use lookalike_store::{HEADER_BYTES, Kind, Sort, disk};
+use lookalike_base::{
+    Context, Error, Key, Measure, Result, UnionFind, Unit, budget::ByteSize, in_order,
+};
+use lookalike_store::{HEADER_BYTES, Kind, Sort, Workspace, disk, item};
 
 /// Number of candidates that a thread takes at a time.
 const PIECE: usize = 4 << 10;

@@ -9,9 +9,7 @@ use crate::report::grid::{Grid, sticky, table, three};
 use lookalike::report::page::frame::{Frame, Section};
 use lookalike::report::page::markup::{Markup, html, plain, visible};
 use lookalike::report::page::panels::{heads, number, part};
-use lookalike_base::budget::ByteSize;
-use lookalike_base::numbers::{self, count, counted};
-use lookalike_base::words::listed;
+use lookalike_base::{budget::ByteSize, count, counted, listed, numbers};
 use lookalike_methods::Spec;
 
 /// The whole page.

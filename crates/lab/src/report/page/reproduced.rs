@@ -7,7 +7,7 @@ use crate::report::reproduced::{Reproduced, ReproducedPaper};
 use crate::reproduce::{Claim, Column, Exhibit, Finding, Form, Paper, Reproduction};
 use lookalike::report::page::frame::{Frame, Section};
 use lookalike::report::page::markup::{Markup, html, visible};
-use lookalike_base::numbers::{count, counted};
+use lookalike_base::{count, counted};
 
 /// More rows than this are folded.
 const ROWS_SHOWN: usize = 24;

@@ -8,8 +8,7 @@ use crate::study::{
 use lookalike::report::page::frame::{Frame, Section};
 use lookalike::report::page::markup::{html, visible};
 use lookalike::report::wording::group_name;
-use lookalike_base::Result;
-use lookalike_base::numbers::{count, counted};
+use lookalike_base::{Result, count, counted};
 
 /// The page of a study: HTML without scripts, in UTF-8. The same study, costs and program give the same
 /// bytes.

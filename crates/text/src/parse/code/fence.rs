@@ -5,7 +5,7 @@
 //! ASCII, is equal to none that matters, so a longer delimiter delimits nothing.
 
 use super::{Cutter, Ends, Escape, Literal, State, packed};
-use lookalike_base::words::words;
+use lookalike_base::words;
 
 /// What the text of a literal without escapes begins and ends with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,10 +12,7 @@ use super::dialect::Mark;
 use super::fields::{FieldPath, Step, is_page};
 use super::record::ContentKind;
 use super::split_at::SplitAt;
-use lookalike_base::budget::ByteSize;
-use lookalike_base::error::refuse;
-use lookalike_base::keywords::keywords;
-use lookalike_base::progress::Context;
+use lookalike_base::{Context, budget::ByteSize, keywords, refuse};
 
 /// The default limit on the growth of compressed input: deflate cannot exceed 1,032, real text is
 /// below 50, and files of mostly one byte come close to 1,000.

@@ -47,8 +47,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use serde::{Deserialize, Serialize};
 
 use super::record::ContentKind;
-use lookalike_base::budget::ByteSize;
-use lookalike_base::progress::Stop;
+use lookalike_base::{Stop, budget::ByteSize};
 use lookalike_source::Reason;
 
 /// The time in which a program has to print its version. Java programs take a second or two.

@@ -1,7 +1,7 @@
 //! The date of a capture or message, as its record states it, and dates in fields.
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime};
-use lookalike_base::words::words;
+use lookalike_base::words;
 
 /// Limit on the characters of a date in a form that is not known.
 const CHARS: usize = 40;

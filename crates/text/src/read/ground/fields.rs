@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::bytes::begins_any_case;
 use super::record::Reject;
-use lookalike_base::words::{flag_word, words};
+use lookalike_base::{flag_word, words};
 use lookalike_source::Reason;
 
 /// The fields searched for the text, in this order, without `--text-field`.

@@ -2,7 +2,7 @@
 
 use super::record::RecordKind;
 use super::stream::{Sink, Stream};
-use lookalike_base::keywords::keywords;
+use lookalike_base::keywords;
 use lookalike_source::Reason;
 
 keywords! {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
 use super::split_at::SplitAt;
-use lookalike_base::progress::Stop;
+use lookalike_base::Stop;
 use lookalike_source::Reason;
 
 /// The place of a record: the number of the input file and a range of its decompressed bytes, which

@@ -12,7 +12,7 @@ use super::bytes::escape;
 use super::config::ReadConfig;
 use super::fields::{FieldPath, Step, TEXT_FIELDS};
 use super::record::{ContentKind, Field, Marks, Notice};
-use lookalike_base::words::flag_word;
+use lookalike_base::flag_word;
 use lookalike_source::Reason;
 
 /// The fields of a record, or of all records of a file.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use lookalike_base::keywords::stored_as_text;
+use lookalike_base::stored_as_text;
 
 /// The most bytes of an expression when it is compiled, and of each of the two caches with which a
 /// thread looks for it. A search takes time in proportion to the text and, at worst, to the

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use super::bytes::spaces;
 use super::record::SourceSpan;
-use lookalike_base::memory::append;
-use lookalike_base::wide::{Wide, WideDecoder};
+use lookalike_base::{Wide, WideDecoder, append};
 use lookalike_source::{Fault, Reason, STEP, Source};
 
 /// A sliding window over a source. The way that the source splits its reads has no effect: each

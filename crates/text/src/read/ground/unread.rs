@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::fields::{advised, suggested};
-use lookalike_base::numbers::count;
+use lookalike_base::count;
 use lookalike_source::Reason;
 
 /// Files that a warning names.

@@ -11,13 +11,11 @@ use std::io;
 use std::ops::Deref;
 use std::path::{Component, Path, PathBuf};
 
-use lookalike_base::error::{Error, refuse};
+use lookalike_base::{error::Error, refuse};
 use lookalike_source::{Reason, lasting};
-use lookalike_store::disk::{self, Metadata};
-use lookalike_store::remote;
-use lookalike_store::workspace::{
-    FileIdentity, InputEntry, OutputKind, Skipped, check_secret, missing, output_kind,
-    refuse_remote,
+use lookalike_store::{
+    FileIdentity, InputEntry, Metadata, OutputKind, Skipped, check_secret, disk, missing,
+    output_kind, refuse_remote, remote,
 };
 
 /// One file to read, or standard input.

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-use lookalike_base::progress::Stop;
+use lookalike_base::Stop;
 
 /// While standard input is idle, this is the interval between checks for a stop request: 0.1 s.
 const LOOK_FOR_STOP: Duration = Duration::from_millis(100);

@@ -13,8 +13,7 @@ use std::ops::Range;
 
 use crate::read::ground::fields::{FieldPath, Step, quoted, short};
 use crate::read::ground::resolve::Level;
-use lookalike_base::numbers::counted;
-use lookalike_base::words::{flag_word, words};
+use lookalike_base::{counted, flag_word, words};
 use memchr::{memchr, memchr2};
 use serde_json::value::RawValue;
 

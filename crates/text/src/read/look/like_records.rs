@@ -9,7 +9,7 @@ use memchr::{memchr, memmem};
 use super::sniff::looks_like_markup;
 use super::tags::{Kind, Tags, local};
 use crate::read::ground::bytes::{is_one_of, trim_front};
-use lookalike_base::words::words;
+use lookalike_base::words;
 
 /// How many first bytes of a file are searched for records.
 const LOOK: usize = 64 << 10;

@@ -4,8 +4,7 @@ use super::tags::{Tags, local};
 use crate::read::ground::bytes::{first_line, is_one_of, trim_front};
 use crate::read::ground::fields::is_page;
 use crate::read::ground::record::ContentKind;
-use lookalike_base::wide::{self, Wide, WideDecoder};
-use lookalike_base::words::words;
+use lookalike_base::{Wide, WideDecoder, wide, words};
 use lookalike_source::compression_of;
 
 /// Number of bytes examined to distinguish text from binary data.

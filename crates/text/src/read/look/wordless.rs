@@ -8,7 +8,7 @@ use super::tags::{Kind, Tag, Tags, local};
 use crate::read::ground::bytes::{begins_any_case, is_one_of};
 use crate::read::ground::fields::LEFT_OUT;
 use crate::read::ground::record::{ContentKind, Notice, RawDocument, Reject};
-use lookalike_base::words::{flag_word, shell_word, words};
+use lookalike_base::{flag_word, shell_word, words};
 use lookalike_source::Reason;
 
 /// Bytes of a document that are looked at.

@@ -28,7 +28,7 @@ use crate::read::ground::bytes::{first_line, is_one_of, next_line, trim_line};
 use crate::read::ground::framer::{Framer, Step};
 use crate::read::ground::record::{Message, RecordKind};
 use crate::read::ground::stream::{Sink, Stream};
-use lookalike_base::words::words;
+use lookalike_base::words;
 use lookalike_source::Reason;
 
 /// Maximum look-ahead for a separator and the field after it: senders may be long.

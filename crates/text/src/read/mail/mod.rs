@@ -70,9 +70,7 @@ use super::ground::outcome::{Interpreter, Outcome, head_of, refused};
 use super::ground::record::{ContentKind, Marks, Message, RawDocument};
 use super::look::sniff::{LOOK_BINARY, binary_file_kind, controls_in, surely_text};
 use super::web::archive::Fields;
-use lookalike_base::memory::append;
-use lookalike_base::wide::{LOOK, Wide};
-use lookalike_base::words::words;
+use lookalike_base::{LOOK, Wide, append, words};
 use lookalike_source::Reason;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 

@@ -6,7 +6,7 @@
 
 use crate::read::ground::bytes::is_one_of;
 use crate::read::look::tags::{Kind, Tag, Tags, entity};
-use lookalike_base::words::words;
+use lookalike_base::words;
 
 /// The longest command of text/enriched that is looked at; the standard allows 60 characters.
 const MOST_COMMAND: usize = 120;

@@ -40,8 +40,7 @@ use crate::read::look::tags::{
     CDATA, Kind, PRESCAN_BYTES, Tag, Tags, entity, label_of, local, unescaped,
 };
 use crate::read::look::wordless::{in_attributes, other_attributes};
-use lookalike_base::numbers::counted;
-use lookalike_base::words::{flag_word, words};
+use lookalike_base::{counted, flag_word, words};
 use lookalike_source::Reason;
 
 /// The attributes searched for the text, in this order, without `--text-field`, and the elements

@@ -22,8 +22,7 @@ use crate::read::ground::outcome::{HEAD, Interpreter, Outcome, head_of, refused}
 use crate::read::ground::record::{ContentKind, Marks, RawDocument};
 use crate::read::look::tags::{Kind, Tags, attributes, closes, unescaped};
 use crate::read::look::wordless::words_in;
-use lookalike_base::memory::reserve;
-use lookalike_base::words::words;
+use lookalike_base::{reserve, words};
 use lookalike_source::Reason;
 
 /// Elements that contain the text itself.

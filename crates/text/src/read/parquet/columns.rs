@@ -22,7 +22,7 @@ use crate::read::ground::fields::{
 use crate::read::ground::record::{Field, Notice};
 use crate::read::ground::resolve::{Level, Names, Texts};
 use crate::read::json::values::{PART_FACTS, PART_TEXTS};
-use lookalike_base::numbers::counted;
+use lookalike_base::counted;
 use lookalike_source::{ReadAt, Reason};
 
 fn repeated(node: &Type) -> bool {

@@ -50,8 +50,7 @@ use crate::read::ground::record::{
     Batch, Field, Marks, Origin, Record, RecordKind, Reject, RowFields, SourceSpan,
 };
 use crate::read::ground::resolve::{Texts, is_null, no_docno, take_each, usual_of};
-use lookalike_base::memory::append;
-use lookalike_base::numbers::counted;
+use lookalike_base::{append, counted};
 use lookalike_source::{Fault, ReadAt, Reason};
 
 /// The first and the last bytes of a file.

@@ -17,7 +17,7 @@ use crate::read::ground::split_at::SplitAt;
 use crate::read::ground::stream::in_lines;
 use crate::read::mail::begins_field;
 use crate::read::table::{Claim, row_end, rows};
-use lookalike_base::words::{flag_word, shell_word};
+use lookalike_base::{flag_word, shell_word};
 
 /// Bytes that are looked at.
 const LOOK: usize = 64 << 10;

@@ -18,7 +18,7 @@ use super::ground::outcome::{Interpreter, Outcome, refused};
 use super::ground::record::{Field, Marks, Notice, RawDocument, Table};
 use super::ground::resolve::{Level, Names, Texts, beside, is_null, no_docno, take_each, usual_of};
 use super::ground::stream::ends_at_cr;
-use lookalike_base::numbers::counted;
+use lookalike_base::counted;
 use lookalike_source::Reason;
 
 /// Columns that a message lists.

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use crate::read::ground::bytes::{first_line, text_of, trim_line, unbracket};
-use lookalike_base::words::words;
+use lookalike_base::words;
 
 /// Iterates over `name: value` lines and their continuation lines, up to the empty line that ends
 /// them.

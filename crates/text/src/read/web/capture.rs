@@ -19,7 +19,7 @@ use super::archive::{Fields, WarcHead};
 use super::http;
 use crate::read::ground::bytes::{first_line, is_one_of, unbracket};
 use crate::read::ground::outcome::HEAD;
-use lookalike_base::words::words;
+use lookalike_base::words;
 
 /// The most bytes of a record that [`revisit`] needs: its header and the header of the response.
 pub const REVISIT_HEAD: usize = 2 * HEAD;

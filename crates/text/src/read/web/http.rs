@@ -10,7 +10,7 @@ use crate::read::ground::config::ReadConfig;
 use crate::read::ground::convert::Converter;
 use crate::read::ground::record::{ContentKind, Notice, RawDocument};
 use crate::read::look::sniff::{binary_kind, kind_of_markup, looks_like_markup, surely_text};
-use lookalike_base::wide::{self, Wide};
+use lookalike_base::{Wide, wide};
 use lookalike_source::{BodyStream, Reason, inflate_body};
 
 /// The relevant fields of an HTTP header. Names match in any case. The last one of a repeated

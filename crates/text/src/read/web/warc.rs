@@ -10,7 +10,7 @@ use crate::read::ground::bytes::{first_line, is_one_of, text_of, unbracket};
 use crate::read::ground::config::ReadConfig;
 use crate::read::ground::outcome::{Interpreter, Outcome, head_of, refused};
 use crate::read::ground::record::{Notice, RawDocument};
-use lookalike_base::words::words;
+use lookalike_base::words;
 use lookalike_source::Reason;
 
 impl<'a> WarcHead<'a> {
