@@ -496,7 +496,9 @@ fn records_are_in_the_charset_of_their_file() {
             Interpreted::Document(document) => words(&document),
             other => format!("{other:?}"),
         });
-        assert_eq!(found.last().map(String::as_str), Some("之"), "{file}");
+        // Solr's fields are the text, with the id.
+        let words = found.last().map(|words| words.trim_start_matches("a "));
+        assert_eq!(words, Some("之"), "{file}");
     }
     // A late tag says nothing of bytes that are UTF-8.
     let late = format!("<html>{}<meta charset=latin1><p>łódź</p>", " ".repeat(1100));
