@@ -180,7 +180,7 @@ impl Outputs {
         for file in self.files.into_iter().rev() {
             file.finish()?;
         }
-        let directory = self.directory.iter().map(OwnDirectory::path);
-        directory.map(disk::sync_directory).collect()
+        let mut directory = self.directory.iter().map(OwnDirectory::path);
+        directory.try_for_each(disk::sync_directory)
     }
 }
