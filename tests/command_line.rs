@@ -208,7 +208,7 @@ fn examples_of_flags_run() {
     let place = Place::new(PROGRAM.as_ref());
     place.shell("printf '{\"task_id\":7,\"question\":\"one\",\"text\":\"two\"}\\n' > test.jsonl");
     place.shell("cp sample-corpora/files/a/PG-000001.html template.txt");
-    place.shell("printf 'PG-000064 PG-000065 2\\nPG-000064 PG-000066 0\\n' > judged.txt");
+    place.shell("printf 'PG-000096 PG-000097 2\\nPG-000096 PG-000098 0\\n' > judged.txt");
     place.shell("lookalike dedup sample-corpora/warc -o kept -q");
     place.shell("lookalike run sample-corpora/trec-web/b.gz --keep-text -o ran -q");
     let mut run = BTreeSet::new();

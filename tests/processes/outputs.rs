@@ -796,7 +796,7 @@ fn messages_say_what_to_do() {
         ("dedup in -o k3 --work nowhere", nowhere),
         ("passages in -o nowhere", nowhere),
         ("tasks plan in --tasks 1 -o nowhere", nowhere),
-        ("lab perturb in -o nowhere", nowhere),
+        ("lab perturb in --recipe cherkasova -o nowhere", nowhere),
         ("man nowhere", nowhere),
         // What is written down is text.
         (
