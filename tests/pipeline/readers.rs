@@ -1889,11 +1889,18 @@ fn json_fields() {
     let lone = one(r#"{"id": "1", "text": "a\ud83d b \ud83d\ude00 \\ud83d"}"#);
     assert_eq!(lone.documents[0].text(), "a\u{fffd} b \u{1f600} \\ud83d");
     assert_eq!(lone.documents[0].notices, [Reason::InvalidBytes]);
-    // What is not UTF-8 is left as it is for the rules of charsets, unless it is damaged UTF-8.
+    // What is not UTF-8 is left as it is for the rules of charsets, unless it is damaged UTF-8 or beside
+    // characters that are escaped.
     let (charset, bytes) = (Reason::WrongCharset, Reason::InvalidBytes);
     for (text, body, notice) in [
         (&b"a\xff"[..], &b"a\xff"[..], charset),
-        (b"a\xe9\\n\\u20ac", b"a\xe9\n\xe2\x82\xac", charset),
+        (b"a\xe9\\n\\u0041", b"a\xe9\nA", charset),
+        (b"a\xe9\\n\\u20ac", "a\u{fffd}\n€".as_bytes(), bytes),
+        (
+            b"It\\u2019s a caf\\u00e9",
+            "It’s a café".as_bytes(),
+            charset,
+        ),
         ("ééé\u{fffd}".as_bytes(), "ééé\u{fffd}".as_bytes(), charset),
         (
             b"\xc3\xa9\xc3\xa9\xc3\xa9\xff",
