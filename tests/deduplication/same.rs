@@ -188,6 +188,25 @@ fn what_is_replaced_is_compared() {
             fs::write(place.join(format!("{name}/{number}.{name}")), wrap(text)).unwrap();
         }
     }
+    // The same damage in each format, and beside other escapes or links.
+    fs::create_dir(place.join("damage")).unwrap();
+    let author = [b"{\"author\":\"\xe9\",\"text\":\"", &first[..], b"\"}\n"].concat();
+    fs::write(place.join("damage/a.jsonl"), author).unwrap();
+    for (name, wrap) in wraps.into_iter().filter(|(name, _)| *name != "eml") {
+        fs::write(place.join(format!("damage/b.{name}")), wrap(&first)).unwrap();
+    }
+    let escapes = ["one two é \\ud83d", "one two \\u00e9 \\uD83D"];
+    let escapes = escapes.map(|text| json(text.as_bytes())).concat();
+    fs::create_dir(place.join("links")).unwrap();
+    for number in ["1", "2"] {
+        let link = format!("<p>one <a href=\"http://x.org/{number}\">two</a> three \u{ff}</p>");
+        let bytes = |text: String| text.chars().map(|c| c as u8).collect::<Vec<u8>>();
+        let mail = mail(&bytes(link)).into_iter().map(char::from);
+        let mail = mail
+            .collect::<String>()
+            .replace("plain; charset=utf", "html; charset=utf");
+        fs::write(place.join(format!("links/{number}.eml")), bytes(mail)).unwrap();
+    }
     // Half a surrogate pair, and Latin-1 in JSON, whose words differ.
     let (cote, cute) = (json(b"la c\xf4te de la mer"), json(b"la c\xfbte de la mer"));
     let halves = [r"one two \ud83d", r"one two \ud83e", r"one two \ud83d"];
@@ -195,6 +214,7 @@ fn what_is_replaced_is_compared() {
     for (name, bytes) in [
         ("half.jsonl", halves),
         ("latin.jsonl", [&cote[..], &cute, &cote].concat()),
+        ("escapes.jsonl", escapes),
     ] {
         fs::write(place.join(name), bytes).unwrap();
     }
@@ -205,6 +225,9 @@ fn what_is_replaced_is_compared() {
         ("csv", &["same words", "identical"]),
         ("half.jsonl", &["same words", "identical"]),
         ("latin.jsonl", &["identical"]),
+        ("escapes.jsonl", &["identical"]),
+        ("damage", &["identical", "identical", "identical"]),
+        ("links", &["identical"]),
     ] {
         done(&place, &format!("run {input} -o {input}.run --quiet"));
         let found = rows_of(&place.join(format!("{input}.run")), "exact-duplicates.tsv");

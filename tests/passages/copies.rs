@@ -170,7 +170,7 @@ fn what_does_not_change_keeps_its_bytes() {
     let place = home.path();
     let passage = "one two three four five six seven eight nine ten";
     let first = format!("{{\"text\" : \"{passage}\",\"n\":1.0}}");
-    let bad = b"{\"x\":\"\xff\xfe\",\"text\":\"\xff ahead ONE two, three four five six seven eight nine TEN behind\"}";
+    let bad = b"{\"x\":\"\xff\xfe\",\"text\":\"\xff\\u2026 ahead ONE two, three four five six seven eight nine TEN behind\"}";
     let mut lines = Vec::new();
     lines.extend_from_slice(format!("{first}\n\n{{bad json}}\n").as_bytes());
     lines.extend_from_slice(bad);
@@ -188,6 +188,9 @@ fn what_does_not_change_keeps_its_bytes() {
         "in/d.txt",
         format!("Before.\n\n{passage}.\n\nAfter.\n"),
     );
+    // In another charset, an object keeps its text.
+    let latin = [b"{\"text\":\"caf\xe9 ", passage.as_bytes(), b"\"}\n"].concat();
+    write(place, "in/f.jsonl", &latin);
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(1));
     gz.write_all(format!("\u{feff}{passage}.\n").as_bytes())
         .unwrap();
@@ -195,7 +198,7 @@ fn what_does_not_change_keeps_its_bytes() {
     let found = passages(place, "in -o kept --removed gone --remove --length 5");
     let expected = [
         &format!("{first}\n\n{{bad json}}\n").into_bytes()[..],
-        b"{\"x\":\"\xff\xfe\",\"text\":\"\xff ahead behind\"}\r\n{\"id\":3,\"text\":\"other\",\"text\":\"no\"}",
+        b"{\"x\":\"\xff\xfe\",\"text\":\"\xff\\u2026 ahead behind\"}\r\n{\"id\":3,\"text\":\"other\",\"text\":\"no\"}",
     ]
     .concat();
     assert_eq!(fs::read(place.join("kept/a.jsonl")).unwrap(), expected);
@@ -206,6 +209,13 @@ fn what_does_not_change_keeps_its_bytes() {
     // Nothing is left of it, so nothing is left of the rest.
     assert_eq!(read(place, "kept/c.jsonl"), "{\"text\":\"\"}\n");
     assert_eq!(read(place, "kept/d.txt"), "Before.\n\nAfter.\n");
+    assert_eq!(fs::read(place.join("kept/f.jsonl")).unwrap(), latin);
+    let ran = call(place, "in -o again --remove --length 5", None);
+    assert!(
+        ran.stderr
+            .contains("not UTF-8 (`wrong charset declared` in rejects.jsonl): 1;"),
+        "{ran:?}"
+    );
     let gz = fs::read(place.join("kept/e.txt.gz")).unwrap();
     let mut text = String::new();
     std::io::Read::read_to_string(&mut flate2::read::MultiGzDecoder::new(&gz[..]), &mut text)

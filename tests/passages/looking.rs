@@ -547,7 +547,10 @@ fn texts_that_are_gone_have_a_reason() {
     let before = fs::read(&input).unwrap();
     let changed = text(&before).replace("w1 ", "v1 ");
     for (content, reason) in [
-        (Some(changed.into_bytes()), "another record is in its place"),
+        (
+            Some(changed.into_bytes()),
+            "another version of lookalike reads the file otherwise",
+        ),
         (Some(b"{}\n".to_vec()), "bytes but had"),
         (None, "in.jsonl: "),
     ] {

@@ -192,7 +192,8 @@ impl<'w> Rereader<'w> {
                 false => ", or its program of --convert gave another text",
             };
             let problem = format!(
-                "{path} has changed since it was read: another record is in its place{program}"
+                "{path} has changed since it was read: another record is in its place{program}, or \
+                 another version of lookalike reads the file otherwise; run again"
             );
             take(wanted.number, Err(problem));
         };

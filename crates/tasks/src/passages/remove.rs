@@ -16,8 +16,8 @@
 //!    the next one: each loses its part, and what is between them is kept.
 //!
 //! # Invariants
-//! - Records without removable text, and all bytes of other records outside of their text, are
-//!   kept.
+//! - Records without removable text, JSON objects whose text is in another charset than UTF-8, and
+//!   all bytes of other records outside of their text, are kept.
 //! - The kept text is the text as read without the ranges that the side files list, with a space
 //!   where they say so.
 //! - What is written depends on inputs and parameters alone. The directories follow the rules of
@@ -100,6 +100,9 @@ pub struct RemovalSummary {
     pub removed_tokens: u64,
     /// Bytes in them.
     pub removed_bytes: u64,
+    /// JSON objects that keep it, because it is in another charset than UTF-8.
+    #[serde(skip)]
+    pub other_charset: u64,
     /// Input files.
     pub files: u64,
     /// Input files that lose nothing.
@@ -112,7 +115,7 @@ pub struct RemovalSummary {
 impl RemovalSummary {
     fn add(&mut self, part: &RemovalSummary) {
         lookalike_base::add!(self, part => documents, changed, emptied, dropped, ranges,
-            removed_tokens, removed_bytes);
+            removed_tokens, removed_bytes, other_charset);
     }
 }
 
@@ -300,11 +303,19 @@ pub fn remove(
     };
     let whole_files = rewrite::rewrite(&job, &removal)?;
     outputs.complete(context)?;
+    let summary = unlocked(removal.summary);
+    if summary.other_charset > 0 {
+        context.progress.note(&format!(
+            "JSON objects that keep all their text, because it is not UTF-8 (`wrong charset declared` \
+             in rejects.jsonl): {}; convert the files first",
+            summary.other_charset
+        ));
+    }
     Ok(RemovalSummary {
         files,
         whole_files,
         cost: meter.cost(),
-        ..unlocked(removal.summary)
+        ..summary
     })
 }
 
@@ -669,6 +680,10 @@ impl Cutter<'_> {
             let text = String::from_utf8_lossy(&bytes);
             let cuts = self.cut(document, &raw, std::slice::from_ref(&text))?;
             return Ok(without(&bytes, cuts.iter().flatten()));
+        }
+        if raw.charset.is_none() {
+            self.summary.other_charset += 1;
+            return Ok(bytes);
         }
         let strings = JsonStrings::find(&bytes, read).or_else(|error| {
             let limit = format!(

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
+use encoding_rs::{DecoderResult, Encoding, UTF_16BE, UTF_16LE};
 use lookalike_base::Wide;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The byte order mark of UTF-8.
 pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -26,6 +27,26 @@ pub(crate) fn is_damaged_utf8(text: &[u8]) -> bool {
         damages += u64::from(!chunk.invalid().is_empty());
     }
     characters > 2 * damages
+}
+
+/// A hash of the bytes that are invalid in a charset, continued from `hash`; of them alone, so that the
+/// same damage is the same in every format.
+pub(crate) fn invalid(charset: &'static Encoding, bytes: &[u8], mut hash: u64) -> u64 {
+    let mut decoder = charset.new_decoder_without_bom_handling();
+    let (mut rest, mut out) = (bytes, [0; 1 << 10]);
+    loop {
+        let (result, read, _) = decoder.decode_to_utf8_without_replacement(rest, &mut out, true);
+        rest = rest.get(read..).unwrap_or_default();
+        match result {
+            DecoderResult::InputEmpty => return hash,
+            DecoderResult::OutputFull => {}
+            DecoderResult::Malformed(length, after) => {
+                let end = bytes.len() - rest.len() - usize::from(after);
+                let begin = end.saturating_sub(length.into());
+                hash = xxh3_64_with_seed(&bytes[begin..end], hash);
+            }
+        }
+    }
 }
 
 /// The number of white-space characters that these bytes begin with.

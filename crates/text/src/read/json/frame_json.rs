@@ -32,6 +32,8 @@ pub(crate) struct JsonFramer {
     bulk: bool,
     /// Whether a comma or a bracket ended the last bytes that were not an object.
     separated: bool,
+    /// Whether the last bytes that are no record end with a bracket, which may be that of the array.
+    ended: bool,
 }
 
 /// Bytes ahead in which an action ends.
@@ -205,9 +207,10 @@ impl Framer for JsonFramer {
             return step;
         }
         let mut separated = std::mem::take(&mut self.separated);
+        let mut ended = std::mem::take(&mut self.ended);
         loop {
             match stream.skip_space(1).first().copied() {
-                None if self.in_array && !stream.cut() => {
+                None if self.in_array && !ended && !stream.cut() => {
                     (self.in_array, self.inner) = (false, 0);
                     let what = "the stream ends inside the array around the records";
                     return Step::rejected(Reason::Truncated, what);
@@ -219,13 +222,14 @@ impl Framer for JsonFramer {
                     self.inner *= u64::from(self.in_array);
                     let step = object(stream, sink);
                     let is_whole = matches!(step, Step::Record { .. });
+                    self.ended = !is_whole && sink.held().trim_ascii_end().ends_with(b"]");
                     return match Action::of(sink.held()).filter(|_| self.bulk && is_whole) {
                         Some(action) => with_document(&action, stream, sink),
                         None => step,
                     };
                 }
                 Some(b',') => {
-                    separated = true;
+                    (separated, ended) = (true, false);
                     stream.consume(1);
                 }
                 Some(SEPARATOR) => stream.consume(1),
@@ -239,7 +243,7 @@ impl Framer for JsonFramer {
                     if !matches!(window[1..].trim_ascii_start(), [] | [b'{' | b']', ..]) {
                         return self.bad_line(stream, sink);
                     }
-                    self.inner += u64::from(self.in_array);
+                    self.inner += u64::from(self.in_array && !ended);
                     (self.in_array, separated) = (true, true);
                     stream.consume(1);
                 }
@@ -424,6 +428,7 @@ impl JsonFramer {
             let n = end.unwrap_or(window.len());
             if let Some(last) = window[..n].iter().rfind(|byte| !byte.is_ascii_whitespace()) {
                 self.separated = self.in_array && matches!(last, b',' | b'[');
+                self.ended = *last == b']';
             }
             if !self.in_array && memchr::memmem::find(&window[..n], b"{\"").is_some() {
                 what =

@@ -10,10 +10,10 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use self::values::{
-    Kind, Malformed, Members, Objects, Reached, Start, Value, decode, elements, is_part, members,
-    named, reach, text_of,
+    Kind, Malformed, Members, Objects, Reached, Start, Value, elements, half, is_part, members,
+    named, pieces, reach, text_of,
 };
-use super::ground::bytes::is_damaged_utf8;
+use super::ground::bytes::{invalid, is_damaged_utf8};
 use super::ground::config::ReadConfig;
 use super::ground::fields::{
     DATE_FIELDS, ID_FIELDS, Known, TEXT_FIELDS, TYPE_FIELDS, URL_FIELDS, no_text, quoted, short,
@@ -21,6 +21,8 @@ use super::ground::fields::{
 use super::ground::outcome::{Interpreter, Outcome};
 use super::ground::record::{Marks, Notice, RawDocument};
 use super::ground::resolve::{Names, Texts, beside, is_null, no_docno, take_each};
+use encoding_rs::UTF_8;
+use encoding_rs::mem::{decode_latin1, encode_latin1_lossy};
 use lookalike_source::Reason;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -189,7 +191,7 @@ impl Interpreter for JsonObject {
     fn document<'a>(&self, bytes: &'a [u8], config: &ReadConfig) -> Outcome<'a> {
         // Checking alone is several times as fast as replacing, which is rarely needed.
         let read = match std::str::from_utf8(bytes) {
-            Ok(text) => read(text, false, config),
+            Ok(text) => read(text, &[], config),
             Err(_) => read_other(bytes, config),
         };
         match read {
@@ -220,7 +222,7 @@ impl Interpreter for JsonObject {
                 _ => &rest[..rest.iter().position(|byte| !byte.is_ascii_digit())?],
             };
             if !value.is_empty() {
-                return Some(String::from_utf8_lossy(value).into_owned());
+                return Some(as_text(value).0.into_owned());
             }
         }
         None
@@ -252,14 +254,28 @@ impl Interpreter for JsonObject {
 /// A document and its body, or why there is none, perhaps with its docno.
 type Read<'t> = Result<(RawDocument<'static>, Cow<'t, [u8]>), (Option<String>, Notice)>;
 
-/// An object as text. If it is in another charset than UTF-8, which its text decides later as in a
-/// table, each byte is the character of this number (`true`).
-fn as_text(bytes: &[u8]) -> (Cow<'_, str>, bool) {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => (text.into(), false),
-        Err(_) if is_damaged_utf8(bytes) => (String::from_utf8_lossy(bytes), false),
-        Err(_) => (encoding_rs::mem::decode_latin1(bytes), true),
+/// An object as text, and where it has strings that are not UTF-8, in which each byte is the character
+/// of this number.
+fn as_text(bytes: &[u8]) -> (Cow<'_, str>, Vec<usize>) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return (text.into(), Vec::new());
     }
+    let (mut text, mut others, mut escape) =
+        (String::with_capacity(bytes.len()), Vec::new(), false);
+    let strings = bytes.split_inclusive(|&byte| {
+        let ends = byte == b'"' && !escape;
+        escape = byte == b'\\' && !escape;
+        ends
+    });
+    for string in strings {
+        if let Ok(string) = std::str::from_utf8(string) {
+            text.push_str(string);
+        } else {
+            others.push(text.len());
+            text.push_str(&decode_latin1(string));
+        }
+    }
+    (text.into(), others)
 }
 
 /// Reads an object that is not UTF-8.
@@ -269,42 +285,19 @@ fn read_other(bytes: &[u8], config: &ReadConfig) -> Read<'static> {
         let detail = format!("{length} bytes as UTF-8");
         return Err((None, (Reason::TooLarge, detail)));
     }
-    let (text, is_other) = as_text(bytes);
-    let (mut parts, body) = read(&text, is_other, config)?;
-    let reason = match is_other {
-        true => Reason::WrongCharset,
-        false => Reason::InvalidBytes,
+    let (text, others) = as_text(bytes);
+    let (mut parts, body) = read(&text, &others, config)?;
+    let reason = match parts.replaced {
+        0 => Reason::WrongCharset,
+        _ => Reason::InvalidBytes,
     };
     let detail = "JSON is UTF-8, but this object is not";
     parts.notices.insert(0, (reason, detail.into()));
-    if !is_other && memchr::memmem::find(&body, "\u{fffd}".as_bytes()).is_some() {
-        let invalid = bytes.utf8_chunks().map(|chunk| chunk.invalid());
-        let hash = |seed, invalid: &[u8]| xxh3_64_with_seed(invalid, seed);
-        parts.replaced = invalid.fold(parts.replaced, hash);
-    }
     Ok((parts, Cow::Owned(body.into_owned())))
 }
 
-/// The bytes of a text whose characters they are, and where its values begin in them.
-fn bytes_of(text: &str, marks: &mut Marks) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut values = marks.values.iter_mut().peekable();
-    for (at, c) in text.char_indices() {
-        while let Some((begin, _)) = values.next_if(|(begin, _)| *begin <= at) {
-            *begin = bytes.len();
-        }
-        match u8::try_from(c) {
-            Ok(byte) => bytes.push(byte),
-            // It was escaped.
-            Err(_) => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
-        }
-    }
-    values.for_each(|(begin, _)| *begin = bytes.len());
-    bytes
-}
-
 /// Reads an object as a document; see [`as_text`].
-fn read<'t>(text: &'t str, is_other: bool, config: &ReadConfig) -> Read<'t> {
+fn read<'t>(text: &'t str, others: &[usize], config: &ReadConfig) -> Read<'t> {
     let bad = |error: Malformed| (None, (Reason::BadJson, error.to_string()));
     let names = [
         Names::of(config.id_field.as_deref(), &ID_FIELDS),
@@ -326,7 +319,8 @@ fn read<'t>(text: &'t str, is_other: bool, config: &ReadConfig) -> Read<'t> {
 
     let mut body = Body::default();
     let found = values((&texts, config), text, &members, &mut |value, html| {
-        body.add(text, value, html, config);
+        let is_other = others.binary_search(&(value.place.start + 1)).is_ok();
+        body.add((text, value), html, is_other, config);
     });
     let found = found.map_err(bad)?;
     if body.length > config.max_document.0 {
@@ -338,7 +332,7 @@ fn read<'t>(text: &'t str, is_other: bool, config: &ReadConfig) -> Read<'t> {
         let what = "an escape that JSON does not have";
         return Err(bad(Malformed { at, what }));
     }
-    if body.replaced != 0 {
+    if body.half {
         notices.push((Reason::InvalidBytes, "half a surrogate pair".to_string()));
     }
     let Some(found) = found else {
@@ -348,18 +342,13 @@ fn read<'t>(text: &'t str, is_other: bool, config: &ReadConfig) -> Read<'t> {
     };
     notices.extend(found.notices);
     if let Some(name) = found.field {
-        notices.extend(beside(name, body.text.as_bytes(), || texts_of(text)));
+        notices.extend(beside(name, &body.text, || texts_of(text)));
     }
     let name = found.field.or(config.text_field.as_deref());
     notices.extend(name.and_then(|name| columnar(text, name, named(&members, name)?)));
     let kind = kind.map(|kind| kind.to_ascii_lowercase());
-    let (mut marks, replaced) = (body.marks, body.replaced);
-    let mut body = match body.text {
-        text if is_other => Cow::Owned(bytes_of(&text, &mut marks)),
-        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
-        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
-    };
-    let is_utf8 = !is_other || std::str::from_utf8(&body).is_ok();
+    let (marks, replaced, mut body) = (body.marks, body.replaced, body.text);
+    let is_utf8 = others.is_empty() || std::str::from_utf8(&body).is_ok();
     let content = marks.content(kind.as_deref(), &mut body, config);
     let (content, begins) = content.map_err(|refusal| (Some(docno.clone()), refusal))?;
     let parts = RawDocument {
@@ -504,48 +493,74 @@ fn kind_of(text: &str, value: &Value) -> &'static str {
 struct Body<'t> {
     /// The only string, borrowed from the object if it has no escapes; most bytes of a collection
     /// are in such strings, so each copy of them would cost time.
-    text: Cow<'t, str>,
+    text: Cow<'t, [u8]>,
     any: bool,
     /// The bytes of the text, which can be more than are kept.
     length: u64,
     marks: Marks,
-    /// A hash of the strings with half a surrogate pair; 0 if there are none.
+    half: bool,
+    /// A hash of what U+FFFD replaces; 0 for nothing.
     replaced: u64,
     /// Where a string begins that has an escape that JSON does not have.
     bad_escape: Option<usize>,
 }
 
 impl<'t> Body<'t> {
-    fn add(&mut self, text: &'t str, value: &Value, html: bool, config: &ReadConfig) {
-        self.marks.add(self.text.as_bytes(), html);
+    /// Adds a value. Of a string that `is_other`, the characters stand for bytes ([`as_text`]).
+    fn add(
+        &mut self,
+        (text, value): (&'t str, &Value),
+        html: bool,
+        is_other: bool,
+        config: &ReadConfig,
+    ) {
+        self.marks.add(&self.text, html);
         let literal = value.literal(text);
         let escaped = matches!(value.kind, Kind::String { escaped: true });
         let first = !std::mem::replace(&mut self.any, true);
-        if first && !escaped {
+        if first && !escaped && !is_other {
             self.length = literal.len() as u64;
-            self.text = Cow::Borrowed(literal);
+            self.text = Cow::Borrowed(literal.as_bytes());
             return;
         }
-        let begin = self.text.len();
         // The same string many times would outgrow the memory that is counted for the record.
         if self.length > config.max_document.0 {
             self.length += literal.len() as u64 + 1;
             return;
         }
         let out = self.text.to_mut();
+        let begin = out.len();
         if !first {
-            out.push('\n');
+            out.push(b'\n');
         }
-        if escaped {
-            let odd = decode(literal, out);
-            if odd.half {
-                self.replaced = xxh3_64_with_seed(literal.as_bytes(), self.replaced);
-            }
-            if odd.escape {
-                self.bad_escape.get_or_insert(value.place.start);
+        let (from, mut wide) = (out.len(), false);
+        if escaped || is_other {
+            for (piece, escape) in pieces(literal) {
+                if let Some(Some(character)) = escape {
+                    wide |= !character.is_ascii();
+                    if let Some(half) = half(piece, character) {
+                        self.half = true;
+                        self.replaced = xxh3_64_with_seed(&half.to_le_bytes(), self.replaced);
+                    }
+                    out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                    continue;
+                }
+                if escape.is_some() {
+                    self.bad_escape.get_or_insert(value.place.start);
+                }
+                match is_other {
+                    true => out.extend_from_slice(&encode_latin1_lossy(piece)),
+                    false => out.extend_from_slice(piece.as_bytes()),
+                }
             }
         } else {
-            out.push_str(literal);
+            out.extend_from_slice(literal.as_bytes());
+        }
+        // An escaped character is not in the charset of the bytes beside it. `from` was the end of `out`.
+        if is_other && (wide || is_damaged_utf8(&out[from..])) {
+            let bytes = out.split_off(from);
+            self.replaced = invalid(UTF_8, &bytes, self.replaced);
+            out.extend_from_slice(String::from_utf8_lossy(&bytes).as_bytes());
         }
         self.length += (out.len() - begin) as u64;
     }
@@ -696,6 +711,37 @@ mod tests {
         let object = b"\xef\xbb\xbf \x1e{\"text\":\"tab \t\"}";
         let text = std::str::from_utf8(object).unwrap();
         assert_eq!(&*parts(text, &config).body, b"tab \t");
+    }
+
+    /// Names in UTF-8 were Latin-1, or their fields not found, beside another string that is not UTF-8.
+    #[test]
+    fn each_string_is_utf8_or_not() {
+        let objects: [(&[u8], &str, &[u8]); 4] = [
+            (
+                b"{\"id\":\"\xc3\xa91\",\"text\":\"ca\xff\"}",
+                "é1",
+                b"ca\xff",
+            ),
+            (
+                b"{\"id\":\"\xe9\\\"1\",\"text\":\"\xc3\xa9\"}",
+                "é\"1",
+                b"\xc3\xa9",
+            ),
+            (b"{\"id\":1,\"t\xc3\xad\":\"a\xff\"}", "1", b"a\xff"),
+            (
+                b"{\"id\":1,\"t\xed\":[\"a\xff\",\"\xc3\xa9\"]}",
+                "1",
+                b"a\xff\n\xc3\xa9",
+            ),
+        ];
+        for (object, docno, body) in objects {
+            let Outcome::Document(parts) = JsonObject.document(object, &of_text("tí|text")) else {
+                panic!("no document in {object:?}");
+            };
+            assert_eq!((&*parts.docno, &*parts.body), (docno, body));
+        }
+        let head = JsonObject.docno(b"{\"id\":\"\xf4\",\"text\":}");
+        assert_eq!(head.as_deref(), Some("ô"));
     }
 
     #[test]

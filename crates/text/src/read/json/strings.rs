@@ -1,8 +1,8 @@
 //! The strings that are the text of a JSON object, by their places in its bytes.
 //!
 //! # Invariants
-//! - The strings, joined by line feeds, are the text that the module above finds: one field, several
-//!   fields, or the strings of a list.
+//! - The strings, joined by line feeds, are the text that the module above finds, unless it leaves it
+//!   in another charset: one field, several fields, or the strings of a list.
 //! - A cut changes the bytes of these strings alone. All other bytes are kept: other members, white
 //!   space, escapes, and bytes that are not UTF-8.
 
@@ -159,7 +159,9 @@ mod tests {
                     continue;
                 };
                 let joined = strings.decoded().join("\n");
-                assert_eq!(joined, String::from_utf8_lossy(&parts.body), "{field:?}");
+                if parts.charset.is_some() {
+                    assert_eq!(joined.as_bytes(), &*parts.body, "{field:?}");
+                }
                 let none = vec![Vec::new(); strings.places.len()];
                 assert_eq!(strings.without(&none), object);
                 documents += 1;

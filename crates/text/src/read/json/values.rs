@@ -724,30 +724,20 @@ fn meets(text: &str, element: &Value, field: &[Cow<'_, str>], wanted: &str) -> R
     })
 }
 
-/// What is odd about a string.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Odd {
-    /// It has half a surrogate pair, which stands as U+FFFD.
-    pub half: bool,
-    /// It has an escape that JSON does not have, which is kept unchanged.
-    pub escape: bool,
-}
-
-/// Appends a string without its escapes.
-pub(crate) fn decode(literal: &str, out: &mut String) -> Odd {
-    let mut odd = Odd::default();
+/// Appends a string without its escapes; one that JSON does not have is kept unchanged.
+pub(crate) fn decode(literal: &str, out: &mut String) {
     for (piece, escape) in pieces(literal) {
-        if let Some(Some(character)) = escape {
-            // Half a surrogate pair is replaced.
-            odd.half |= character == char::REPLACEMENT_CHARACTER
-                && matches!(unit(piece, 0), Some(0xd800..=0xdfff));
-            out.push(character);
-        } else {
-            odd.escape |= escape.is_some();
-            out.push_str(piece);
+        match escape.flatten() {
+            Some(character) => out.push(character),
+            None => out.push_str(piece),
         }
     }
-    odd
+}
+
+/// The half of a surrogate pair that U+FFFD stands for, if the escape is one.
+pub(crate) fn half(escape: &str, character: char) -> Option<u16> {
+    let unit = (character == char::REPLACEMENT_CHARACTER).then(|| unit(escape, 0))?;
+    unit.filter(|unit| (0xd800..=0xdfff).contains(unit))
 }
 
 /// The stretches of a string without escapes, and its escapes with what [`escape`] says of them, in
@@ -931,37 +921,29 @@ mod tests {
 
     #[test]
     fn escapes_are_decoded() {
-        let odd = |half, escape| Odd { half, escape };
         let strings = [
-            (r"plain", "plain", odd(false, false)),
-            (
-                r#"a\n\t\b\f\r\"\\\/"#,
-                "a\n\t\u{8}\u{c}\r\"\\/",
-                odd(false, false),
-            ),
-            (
-                r"\u00e9\ud83d\ude00\uFFFD",
-                "é😀\u{fffd}",
-                odd(false, false),
-            ),
-            (r"\ud83d\ude00\ud83d", "😀\u{fffd}", odd(true, false)),
-            (r"\ude00x", "\u{fffd}x", odd(true, false)),
-            (r"\ud83d\u0041", "\u{fffd}A", odd(true, false)),
-            (r"\x41 \u12g4 \é", r"\x41 \u12g4 \é", odd(false, true)),
+            (r"plain", "plain", 0),
+            (r#"a\n\t\b\f\r\"\\\/"#, "a\n\t\u{8}\u{c}\r\"\\/", 0),
+            (r"\u00e9\ud83d\ude00\uFFFD", "é😀\u{fffd}", 0),
+            (r"\ud83d\ude00\ud83d", "😀\u{fffd}", 1),
+            (r"\ude00x", "\u{fffd}x", 1),
+            (r"\ud83d\u0041", "\u{fffd}A", 1),
+            (r"\x41 \u12g4 \é", r"\x41 \u12g4 \é", 0),
         ];
-        for (literal, expected, odd) in strings {
+        for (literal, expected, halves) in strings {
             let mut out = String::new();
-            assert_eq!(decode(literal, &mut out), odd, "{literal}");
+            decode(literal, &mut out);
             assert_eq!(out, expected, "{literal}");
+            let is_half = |(piece, c): &(&str, Option<Option<char>>)| {
+                c.flatten().and_then(|c| half(piece, c)).is_some()
+            };
+            assert_eq!(pieces(literal).filter(is_half).count(), halves, "{literal}");
         }
         // The strings of JSON that serde_json knows.
         for text in "|a\u{7f}\u{80}\u{2028}|\0\u{1f}\"\\/é😀|\u{ffff}\u{10ffff}".split('|') {
             let written = serde_json::to_string(text).unwrap();
             let mut out = String::new();
-            assert_eq!(
-                decode(&written[1..written.len() - 1], &mut out),
-                Odd::default()
-            );
+            decode(&written[1..written.len() - 1], &mut out);
             assert_eq!(out, text);
         }
     }

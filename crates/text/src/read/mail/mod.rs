@@ -61,8 +61,8 @@ use self::encoded::{Files, is_base64};
 use self::frame_mbox::separator_in;
 use self::text::{ENTITY, Enriched, Visible};
 use super::ground::bytes::{
-    self, MARK, begins_any_case, find_any_case, first_line, in_its_order, is_one_of, next_line,
-    text_of, trim_line, unbracket,
+    self, MARK, begins_any_case, find_any_case, first_line, in_its_order, invalid, is_one_of,
+    next_line, text_of, trim_line, unbracket,
 };
 use super::ground::config::ReadConfig;
 use super::ground::date::usual_date;
@@ -72,7 +72,6 @@ use super::look::sniff::{LOOK_BINARY, binary_file_kind, controls_in, surely_text
 use super::web::archive::Fields;
 use lookalike_base::{LOOK, Wide, append, words};
 use lookalike_source::Reason;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Maximum nesting of parts: mail programs make three or four levels, and forwarding adds some.
 const MOST_DEPTH: usize = 16;
@@ -619,9 +618,9 @@ impl TextPart {
         });
         bad |= decode_into(text, &mut decoder, b"", true);
         if bad {
-            self.each(message, &mut |piece| {
-                text.replaced = xxh3_64_with_seed(piece, text.replaced);
-            });
+            let mut bytes = Vec::new();
+            self.each(message, &mut |piece| append(&mut bytes, piece));
+            text.replaced = invalid(encoding, &bytes, text.replaced);
             notices.add(Reason::InvalidBytes, || {
                 format!("a part is not in {}", encoding.name())
             });
@@ -1433,7 +1432,7 @@ struct Text {
     most: u64,
     /// The text that arrives is put into markup.
     escaped: bool,
-    /// A hash of the parts that are not in their charsets; 0 if there are none.
+    /// A hash of the bytes that are not in the charsets of their parts; 0 if there are none.
     replaced: u64,
 }
 
