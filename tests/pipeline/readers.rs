@@ -1148,6 +1148,19 @@ fn http_responses() {
             "206 Partial Content\r\nContent-Range: bytes 0-3/9",
             Some("HTTP status 206: bytes 0-3/9"),
         ),
+        (
+            "206 Partial Content\r\nContent-Range: bytes 5-8/9",
+            Some("HTTP status 206: bytes 5-8/9"),
+        ),
+        (
+            "206 Partial Content\r\nContent-Range: bytes 0-3/*",
+            Some("HTTP status 206: bytes 0-3/*"),
+        ),
+        ("206 Partial Content\r\nContent-Range: Bytes 0-3/4", None),
+        (
+            "206 Partial Content\r\nContent-Range: bytes 0-8/9\r\nContent-Length: 9",
+            Some("4 of 9 bytes by Content-Length"),
+        ),
     ] {
         let outcome = read_http(format!("HTTP/1.1 {head}\r\n\r\ntext").as_bytes());
         let document = &outcome.documents[0];

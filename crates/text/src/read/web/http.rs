@@ -199,15 +199,27 @@ pub(crate) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<
 fn cut_off(block: &[u8], head: &Head<'_>) -> Option<String> {
     if status_of(first_line(block)) == Some(206) {
         let range = field_after_line(block, "Content-Range").unwrap_or_default();
-        return Some(format!(
-            "HTTP status 206: {}",
-            range.chars().take(80).collect::<String>()
-        ));
+        if !is_whole(&range) {
+            let range: String = range.chars().take(80).collect();
+            return Some(format!("HTTP status 206: {range}"));
+        }
     }
     let encoded = head.transfer.is_some() || head.coding_count > 0;
     let (found, stated) = (block.len() - head.body, head.length.filter(|_| !encoded)?);
     (stated > found as u64 + LINE_ENDS)
         .then(|| format!("{found} of {stated} bytes by Content-Length"))
+}
+
+/// Whether a `Content-Range` is all that the server has: `bytes 0-3/4`.
+fn is_whole(range: &str) -> bool {
+    let bytes = range
+        .split_once("0-")
+        .filter(|(unit, _)| unit.trim().eq_ignore_ascii_case("bytes"));
+    let parts = bytes.and_then(|(_, range)| range.split_once('/'));
+    parts.is_some_and(|(last, total)| {
+        let last = number(last.trim().as_bytes()).and_then(|last| last.checked_add(1));
+        last.is_some() && last == number(total.trim().as_bytes())
+    })
 }
 
 /// The body of a response without its transfer coding; `None` if the coding is broken. A body that
