@@ -48,7 +48,7 @@ use lookalike_store::disk::File;
 use lookalike_store::remote;
 
 pub use ahead::{Helpers, Job};
-pub use body::{BodyStream, inflate_body};
+pub use body::{BodyEnd, BodyStream, inflate_body};
 pub use input::{FromPlace, Input, ReadAt, Stoppable};
 pub use members::read_all_at;
 pub use reason::Reason;

@@ -79,6 +79,11 @@ pub(super) fn dictionary(input: &mut Input) -> Result<Arc<[u8]>, Fault> {
     Ok(bytes.into())
 }
 
+/// Whether a frame begins like this, or one to be skipped.
+pub(super) fn begins_frame(magic: &[u8; 4]) -> bool {
+    *magic == MAGIC || magic[0] & 0xf0 == 0x50 && magic[1..] == DICTIONARY[1..]
+}
+
 impl Zstd {
     /// Frames may need a window of `window_log` bits.
     pub(super) fn new(window_log: u32, dictionary: &[u8]) -> io::Result<Self> {
@@ -134,9 +139,7 @@ impl Member for Zstd {
         }
         let mut magic = None;
         if !self.inside {
-            magic = input.magic("zstd: no frame begins here", |magic| {
-                *magic == MAGIC || magic[0] & 0xf0 == 0x50 && magic[1..] == DICTIONARY[1..]
-            })?;
+            magic = input.magic("zstd: no frame begins here", begins_frame)?;
             if magic.is_none() {
                 return Ok(Stepped::End);
             }

@@ -11,7 +11,7 @@ use crate::read::ground::convert::Converter;
 use crate::read::ground::record::{ContentKind, Notice, RawDocument};
 use crate::read::look::sniff::{binary_kind, kind_of_markup, looks_like_markup, surely_text};
 use lookalike_base::wide::{self, Wide};
-use lookalike_source::{BodyStream, Reason, inflate_body};
+use lookalike_source::{BodyEnd, BodyStream, Reason, inflate_body};
 
 /// The relevant fields of an HTTP header. Names match in any case. The last one of a repeated
 /// `Content-Type` counts, as in browsers.
@@ -396,9 +396,14 @@ fn undo<'a>(
     };
     let mut best = Vec::new();
     for &stream in streams {
-        let (out, whole) = inflate_body(&body, stream, config.max_document.0, config.max_ratio)
+        let (out, end) = inflate_body(&body, stream, config.max_document.0, config.max_ratio)
             .map_err(|fault| (fault.reason, fault.detail))?;
-        if whole {
+        let followed = end == BodyEnd::Followed && !out.is_empty();
+        if followed {
+            let detail = format!("{coding}: bytes that follow the stream are left out");
+            notices.push((Reason::BadContentEncoding, detail));
+        }
+        if followed || end == BodyEnd::Whole {
             return Ok(out.into());
         }
         if best.len() < out.len() {
