@@ -64,6 +64,9 @@ const LEAST_BYTES: usize = 8;
 /// The source of a label in a `<meta>` tag.
 const META: &str = "meta tag";
 
+/// The source of a guess.
+const DETECTOR: &str = "detector";
+
 /// Maximum characters of a label in a notice: a label may be any bytes of any length.
 const LABEL_CHARS: usize = 40;
 
@@ -117,8 +120,15 @@ pub(super) fn decide(
             doubt::of(&sample[..length], 0, true)
         }
     };
+    // Different bytes become the same characters if each is guessed to be in another charset.
+    let guessed = charset.source == DETECTOR && charset.coding != WINDOWS_1252;
+    let guess = || {
+        let name = charset.coding.name();
+        let detail = format!("{name} is a guess from a few bytes; convert the text to UTF-8");
+        (guessed && !doubt::says_enough(&text[ascii..])).then_some(detail)
+    };
     let told = |notice: &Notice| notice.0 == Reason::DoubtfulText;
-    if let Some(detail) = doubt
+    if let Some(detail) = doubt.or_else(guess)
         && !notices.iter().any(told)
     {
         notices.push((Reason::DoubtfulText, detail));
@@ -242,15 +252,9 @@ fn not_utf8(
     }
     (charset.source, charset.coding) = match other {
         Some(coding) => (META, coding),
-        None if detector => ("detector", detect(text)),
+        None if detector => (DETECTOR, detect(text)),
         None => ("default", WINDOWS_1252),
     };
-    // Different bytes become the same characters if each is guessed to be in another charset.
-    if other.is_none() && charset.coding != WINDOWS_1252 && !doubt::says_enough(&text[ascii..]) {
-        let name = charset.coding.name();
-        let detail = format!("{name} is a guess from a few bytes; convert the text to UTF-8");
-        notices.push((Reason::DoubtfulText, detail));
-    }
     charset
 }
 
