@@ -103,8 +103,14 @@ impl Zstd {
     pub(super) fn of_file(input: &mut Input) -> Result<(Self, Arc<[u8]>), Fault> {
         let dictionary = dictionary(input)?;
         let decoder = Zstd::new(ZSTD_WINDOW_LOG, &dictionary).map_err(|error| {
-            // The library calls one that it cannot parse a lack of memory.
-            let (reason, detail) = match dictionary.starts_with(&PARSED) {
+            // The library calls one that it cannot parse a lack of memory, of which it needs little
+            // besides a copy.
+            let fits = || {
+                Vec::<u8>::new()
+                    .try_reserve(dictionary.len() + (1 << 20))
+                    .is_ok()
+            };
+            let (reason, detail) = match dictionary.starts_with(&PARSED) && fits() {
                 true => (
                     Reason::CorruptCompression,
                     "the dictionary of the file".into(),
