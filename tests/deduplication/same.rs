@@ -176,7 +176,8 @@ fn what_is_replaced_is_compared() {
     let csv = |text: &[u8]| [b"id,text\n1,", text, b"\n"].concat();
     let damaged = |byte: &[u8]| ["l'été à la mer du côté ".as_bytes(), byte, b" de l'eau"].concat();
     let [first, other] = [&b"\xff"[..], b"\xfe"].map(damaged);
-    let wraps: [(&str, &dyn Fn(&[u8]) -> Vec<u8>); 4] = [
+    type Wrap<'w> = &'w dyn Fn(&[u8]) -> Vec<u8>;
+    let wraps: [(&str, Wrap); 4] = [
         ("jsonl", &json),
         ("eml", &mail),
         ("txt", &plain),

@@ -1315,6 +1315,19 @@ fn notices_say_where() {
         parsed.notices[0].1,
         "Shift_JIS by header, but byte 4 is not"
     );
+    // That the text has another one in it says more than that its charset is a guess.
+    let mut mixed = b"word ".repeat(2000);
+    mixed.extend(b"\xb0\xb9 ");
+    mixed.extend(
+        "some more words "
+            .repeat(9)
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes),
+    );
+    let parsed = parse(&document(&mixed, ContentKind::Text), TokenKind::Words, true);
+    let details: Vec<&str> = parsed.notices.iter().map(|notice| &*notice.1).collect();
+    let told = details.iter().any(|detail| detail.contains("UTF-16"));
+    assert!(told, "{details:?}");
     let mut raw = document(b"caf\xe9 x", ContentKind::Text);
     raw.charset = Some("UTF8".into());
     let parsed = parse(&raw, TokenKind::Words, false);

@@ -482,6 +482,14 @@ fn records_are_in_the_charset_of_their_file() {
         split_at: "^<p>".parse().ok(),
         ..ReadConfig::default()
     };
+    let last = |bytes: &[u8], config: &ReadConfig| {
+        let found = each(bytes, "f", config, |found| match found {
+            // Solr's fields are the text, with the id.
+            Interpreted::Document(document) => words(&document).trim_start_matches("a ").into(),
+            other => format!("{other:?}"),
+        });
+        found.last().cloned().unwrap_or_default()
+    };
     for (file, config) in [
         (format!("{declared}{bundle}"), ReadConfig::default()),
         (format!("{declared}{solr}"), ReadConfig::default()),
@@ -489,17 +497,56 @@ fn records_are_in_the_charset_of_their_file() {
         (page.into(), config("p")),
         (late, config("p")),
         (own.into(), config("p")),
-        (format!("{declared}\n<p>之"), sections),
+        (format!("{declared}\n<p>之"), sections.clone()),
     ] {
         let bytes = encoding_rs::SHIFT_JIS.encode(&file).0;
-        let found = each(&bytes, "f", &config, |found| match found {
-            Interpreted::Document(document) => words(&document),
-            other => format!("{other:?}"),
-        });
-        // Solr's fields are the text, with the id.
-        let words = found.last().map(|words| words.trim_start_matches("a "));
-        assert_eq!(words, Some("之"), "{file}");
+        assert_eq!(last(&bytes, &config), "之", "{file}");
     }
+    let latin = "<?xml version=\"1.0\" encoding=\"iso-8859-1\"?>";
+    let long = "x".repeat(1000);
+    for (file, config) in [
+        // Only a tag `meta` with a known label says anything.
+        (
+            "<html><a charset=latin1>b</a><p>łódź</p>".into(),
+            config("p"),
+        ),
+        (
+            "<html></meta charset=latin1><p>łódź</p>".into(),
+            config("p"),
+        ),
+        (
+            "<html><meta charset=\"utf-8><link rel=\"x\" a=b><p>łódź</p>".into(),
+            config("p"),
+        ),
+        ("<html><meta charset='a>b'><p>łódź</p>".into(), config("p")),
+        (
+            format!("<html><meta charset={long}><p>łódź</p>"),
+            config("p"),
+        ),
+        // A byte order mark says more than a label.
+        (
+            "\u{feff}<html><meta charset=latin1><p>łódź</p>".into(),
+            config("p"),
+        ),
+        (format!("\u{feff}{latin}<r><p>łódź</p></r>"), config("p")),
+        (
+            format!("\u{feff}{latin}{bundle}").replace('之', "łódź"),
+            ReadConfig::default(),
+        ),
+        (
+            format!("\u{feff}{latin}{solr}").replace('之', "łódź"),
+            ReadConfig::default(),
+        ),
+        // So do labels of the record.
+        (
+            format!("{latin}\n<p>a\n<p><meta charset=utf-8>łódź"),
+            sections.clone(),
+        ),
+    ] {
+        assert_eq!(last(file.as_bytes(), &config), "łódź", "{file}");
+    }
+    let file = b"<?xml version='1.0' encoding='utf-8'?>\n<p><meta charset=windows-1251>\xef\xf0\xe8\xe2\xe5\xf2";
+    assert_eq!(last(file, &sections), "привет");
     // A late tag says nothing of bytes that are UTF-8.
     let late = format!("<html>{}<meta charset=latin1><p>łódź</p>", " ".repeat(1100));
     assert_eq!(read(late.as_bytes(), &config("p")).3, "łódź");

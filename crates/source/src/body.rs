@@ -1,38 +1,39 @@
 //! The compressed bodies of HTTP.
 
-use std::io::{self, Read};
+use std::io;
 
+use brotli::enc::StandardAlloc;
+use brotli::{BrotliDecompressStream, BrotliResult, BrotliState};
 use flate2::{Decompress, FlushDecompress, Status};
+use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
+use zstd::zstd_safe::DParameter;
 
 use super::gzip::Gzip;
 use super::input::Input;
+use super::zstd::begins_frame;
 use super::{Fault, RATIO_FREE_BYTES, Reason, exceeds, lacks_memory};
 use lookalike_base::append;
 
 /// Decompresses a whole buffer of gzip, zlib, raw deflate, brotli or zstd, the encodings of HTTP
 /// bodies.
 ///
-/// Returns the output and whether the stream was whole; `Err` if the output exceeds a limit.
+/// Returns the output and how the body ends; `Err` if the output exceeds a limit.
 pub fn inflate_body(
     body: &[u8],
     kind: BodyStream,
     limit: u64,
     max_ratio: u64,
-) -> Result<(Vec<u8>, bool), Fault> {
-    let mut out = Vec::new();
-    let mut step = vec![0; (64 << 10).min(body.len().saturating_mul(8)).max(1 << 10)];
+) -> Result<(Vec<u8>, BodyEnd), Fault> {
+    let (mut rest, mut out) = (body, Vec::new());
+    let mut part = vec![0; (64 << 10).min(body.len().saturating_mul(8)).max(1 << 10)];
     let no_memory = |error: io::Error| {
         let detail = format!("content encoding: {error}");
         Fault::new(Reason::DecompressorMemory, detail)
     };
-    let mut decoder = BodyDecoder::new(body, kind).map_err(no_memory)?;
+    let mut step = decoder(body, kind).map_err(no_memory)?;
     loop {
-        let made = match decoder.read(&mut step) {
-            Ok(Some(0)) => return Ok((out, true)),
-            Ok(Some(made)) => made,
-            Ok(None) => return Ok((out, false)),
-            Err(error) => return Err(no_memory(error)),
-        };
+        let (used, made, ended) = step(rest, &mut part);
+        rest = &rest[used..];
         let total = (out.len() + made) as u64;
         if total > RATIO_FREE_BYTES && exceeds(total, max_ratio, body.len() as u64) {
             return Err(Fault::new(
@@ -46,88 +47,93 @@ pub fn inflate_body(
                 format!("more than {limit} bytes after its content encoding is undone"),
             ));
         }
-        append(&mut out, &step[..made]);
+        append(&mut out, &part[..made]);
+        let padding = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
+        let end = match ended {
+            Ok(false) if used + made > 0 => continue,
+            Ok(true) if rest.iter().all(padding) => BodyEnd::Whole,
+            Ok(true) => BodyEnd::Followed,
+            Err(error) if lacks_memory(&error) => return Err(no_memory(error)),
+            Ok(false) | Err(_) => BodyEnd::Broken,
+        };
+        return Ok((out, end));
     }
 }
 
 /// The largest window of a body compressed by zstd, in bits (RFC 9659).
 const WINDOW_LOG: u32 = 23;
 
-enum BodyDecoder<'b> {
-    Gzip(Box<(Gzip, Input)>),
-    Other(Box<dyn Read + 'b>),
-    Inflate {
-        body: &'b [u8],
-        inflate: Box<Decompress>,
-        whole: bool,
-    },
+/// Bytes that the decoder of brotli is given at a time: it counts them in 32 bits.
+const BROTLI_BYTES: usize = 1 << 30;
+
+/// Decompresses some of the rest of a body: how many bytes it read and made, and whether the stream
+/// ended, or how it is broken.
+type BodyStep = dyn FnMut(&[u8], &mut [u8]) -> (usize, usize, io::Result<bool>);
+
+/// Fails if the machine has no memory for it.
+fn decoder(body: &[u8], kind: BodyStream) -> io::Result<Box<BodyStep>> {
+    let broken = || io::Error::from(io::ErrorKind::InvalidData);
+    Ok(match kind {
+        BodyStream::Gzip => {
+            let reader = Box::new(io::Cursor::new(body.to_vec()));
+            let mut input = Input::with_buffer(reader, body.len().clamp(1, 64 << 10));
+            let mut gzip = Gzip::new();
+            Box::new(move |rest, out| match gzip.read(&mut input, out) {
+                Ok(0) => (rest.len(), 0, Ok(true)),
+                Ok(made) => (0, made, Ok(false)),
+                Err(_) => (0, 0, Ok(gzip.any && !input.begun)),
+            })
+        }
+        BodyStream::Brotli => {
+            let [bytes, words, codes] = [(); 3].map(|()| StandardAlloc::default());
+            let (mut state, mut total) = (BrotliState::new(bytes, words, codes), 0);
+            Box::new(move |rest, out| {
+                let (mut used, mut left) = (0, rest.len().min(BROTLI_BYTES));
+                let (mut made, mut room) = (0, out.len());
+                let result = BrotliDecompressStream(
+                    &mut left, &mut used, rest, &mut room, &mut made, out, &mut total, &mut state,
+                );
+                let ended = match result {
+                    BrotliResult::ResultFailure => Err(broken()),
+                    result => Ok(matches!(result, BrotliResult::ResultSuccess)),
+                };
+                (used, made, ended)
+            })
+        }
+        BodyStream::Zstd => {
+            let mut decoder = Decoder::new()?;
+            decoder.set_parameter(DParameter::WindowLogMax(WINDOW_LOG))?;
+            Box::new(move |rest, out| {
+                let (mut from, mut to) = (InBuffer::around(rest), OutBuffer::around(out));
+                let hint = decoder.run(&mut from, &mut to);
+                let next = rest[from.pos()..].first_chunk();
+                let ended = hint.map(|hint| hint == 0 && !next.is_some_and(begins_frame));
+                (from.pos(), to.pos(), ended)
+            })
+        }
+        BodyStream::Zlib | BodyStream::Deflate => {
+            let mut inflate = Decompress::new(kind == BodyStream::Zlib);
+            Box::new(move |rest, out| {
+                let (read, written) = (inflate.total_in(), inflate.total_out());
+                let status = inflate.decompress(rest, out, FlushDecompress::None);
+                let used = (inflate.total_in() - read) as usize;
+                let made = (inflate.total_out() - written) as usize;
+                let ended = status.map(|status| status == Status::StreamEnd);
+                (used, made, ended.map_err(io::Error::from))
+            })
+        }
+    })
 }
 
-impl<'b> BodyDecoder<'b> {
-    /// Fails if the machine has no memory for it.
-    fn new(body: &'b [u8], kind: BodyStream) -> io::Result<Self> {
-        Ok(match kind {
-            BodyStream::Gzip => {
-                let reader = Box::new(io::Cursor::new(body.to_vec()));
-                let input = Input::with_buffer(reader, body.len().clamp(1, 64 << 10));
-                BodyDecoder::Gzip(Box::new((Gzip::new(), input)))
-            }
-            BodyStream::Brotli => {
-                BodyDecoder::Other(Box::new(brotli::Decompressor::new(body, body.len())))
-            }
-            BodyStream::Zstd => {
-                let mut decoder = ::zstd::stream::read::Decoder::with_buffer(body)?;
-                decoder.window_log_max(WINDOW_LOG)?;
-                BodyDecoder::Other(Box::new(decoder))
-            }
-            BodyStream::Zlib | BodyStream::Deflate => BodyDecoder::Inflate {
-                body,
-                inflate: Box::new(Decompress::new(kind == BodyStream::Zlib)),
-                whole: false,
-            },
-        })
-    }
-
-    /// Returns 0 at the end of a whole stream, and `None` if the stream is broken or cut, or if more
-    /// than padding follows it. Fails if the machine has no memory for it.
-    fn read(&mut self, out: &mut [u8]) -> io::Result<Option<usize>> {
-        Ok(match self {
-            BodyDecoder::Gzip(gzip) => {
-                let (gzip, input) = &mut **gzip;
-                gzip.read(input, out).ok()
-            }
-            BodyDecoder::Other(decoder) => match decoder.read(out) {
-                Err(error) if lacks_memory(&error) => return Err(error),
-                // The decoder of brotli says only now if bytes follow.
-                Ok(0) => decoder.read(out).ok(),
-                read => read.ok(),
-            },
-            BodyDecoder::Inflate {
-                whole: true, body, ..
-            } => {
-                let padding = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
-                body.iter().all(padding).then_some(0)
-            }
-            BodyDecoder::Inflate {
-                body,
-                inflate,
-                whole,
-            } => {
-                let (before_in, before_out) = (inflate.total_in(), inflate.total_out());
-                let status = inflate.decompress(body, out, FlushDecompress::None);
-                *body = &body[(inflate.total_in() - before_in) as usize..];
-                let made = (inflate.total_out() - before_out) as usize;
-                match status {
-                    Ok(Status::StreamEnd) => *whole = true,
-                    Ok(_) if made > 0 => {}
-                    // Output before the damage counts; the next call finds no more input.
-                    Err(_) if made > 0 => *body = &[],
-                    _ => return Ok(None),
-                }
-                Some(made)
-            }
-        })
-    }
+/// How a compressed body ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum BodyEnd {
+    /// With its stream, or with padding behind it.
+    Whole,
+    /// Other bytes follow the stream.
+    Followed,
+    /// The stream is broken or cut.
+    Broken,
 }
 
 /// The compressed streams that an HTTP body may contain.

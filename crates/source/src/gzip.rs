@@ -30,7 +30,7 @@ pub(super) struct Gzip {
     /// A fault found together with bytes that must be delivered first.
     fault: Option<Failure>,
     /// Whether a member was read whole.
-    any: bool,
+    pub(super) any: bool,
     /// Whether the last member has an end, whatever its checksum is.
     ended: bool,
 }

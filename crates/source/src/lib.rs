@@ -45,7 +45,7 @@ use lookalike_base::{Error, Wide, WideDecoder, keywords, wide};
 use lookalike_store::{File, remote};
 
 pub use ahead::{Helpers, Job};
-pub use body::{BodyStream, inflate_body};
+pub use body::{BodyEnd, BodyStream, inflate_body};
 pub use input::{FromPlace, Input, ReadAt, Stoppable};
 pub use members::read_all_at;
 pub use reason::Reason;

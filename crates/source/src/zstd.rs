@@ -79,6 +79,11 @@ pub(super) fn dictionary(input: &mut Input) -> Result<Arc<[u8]>, Fault> {
     Ok(bytes.into())
 }
 
+/// Whether a frame begins like this, or one to be skipped.
+pub(super) fn begins_frame(magic: &[u8; 4]) -> bool {
+    *magic == MAGIC || magic[0] & 0xf0 == 0x50 && magic[1..] == DICTIONARY[1..]
+}
+
 impl Zstd {
     /// Frames may need a window of `window_log` bits.
     pub(super) fn new(window_log: u32, dictionary: &[u8]) -> io::Result<Self> {
@@ -98,8 +103,14 @@ impl Zstd {
     pub(super) fn of_file(input: &mut Input) -> Result<(Self, Arc<[u8]>), Fault> {
         let dictionary = dictionary(input)?;
         let decoder = Zstd::new(ZSTD_WINDOW_LOG, &dictionary).map_err(|error| {
-            // The library calls one that it cannot parse a lack of memory.
-            let (reason, detail) = match dictionary.starts_with(&PARSED) {
+            // The library calls one that it cannot parse a lack of memory, of which it needs little
+            // besides a copy.
+            let fits = || {
+                Vec::<u8>::new()
+                    .try_reserve(dictionary.len() + (1 << 20))
+                    .is_ok()
+            };
+            let (reason, detail) = match dictionary.starts_with(&PARSED) && fits() {
                 true => (
                     Reason::CorruptCompression,
                     "the dictionary of the file".into(),
@@ -134,9 +145,7 @@ impl Member for Zstd {
         }
         let mut magic = None;
         if !self.inside {
-            magic = input.magic("zstd: no frame begins here", |magic| {
-                *magic == MAGIC || magic[0] & 0xf0 == 0x50 && magic[1..] == DICTIONARY[1..]
-            })?;
+            magic = input.magic("zstd: no frame begins here", begins_frame)?;
             if magic.is_none() {
                 return Ok(Stepped::End);
             }

@@ -4,7 +4,7 @@
 //!
 //! 1. A byte order mark.
 //! 2. The charset declared by the HTTP header, by the XML declaration, or by a `<meta>` tag within
-//!    the first [`PRESCAN_BYTES`].
+//!    the first [`PRESCAN_BYTES`]; or else by the file, before its records.
 //! 3. UTF-16, if the bytes evidently are ([`lookalike_base::wide`]).
 //! 4. ISO-2022-JP, if all bytes are ASCII and have its escape sequences.
 //! 5. UTF-8, if the bytes are valid.
@@ -40,9 +40,9 @@ use encoding_rs::{
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::doubt;
-use crate::read::{Kind, PRESCAN_BYTES, Tags, in_its_order, is_damaged_utf8, is_one_of, label_of};
 use crate::read::{Notice, RawDocument, Reason};
-use lookalike_base::{Wide, wide, words};
+use crate::read::{PRESCAN_BYTES, in_its_order, is_damaged_utf8, labels};
+use lookalike_base::{Wide, wide};
 
 /// Bytes passed to the detector. That is enough text for a confident guess, and the detector reads
 /// only about ten megabytes a second.
@@ -63,6 +63,9 @@ const LEAST_BYTES: usize = 8;
 
 /// The source of a label in a `<meta>` tag.
 const META: &str = "meta tag";
+
+/// The source of a guess.
+const DETECTOR: &str = "detector";
 
 /// Maximum characters of a label in a notice: a label may be any bytes of any length.
 const LABEL_CHARS: usize = 40;
@@ -117,8 +120,15 @@ pub(super) fn decide(
             doubt::of(&sample[..length], 0, true)
         }
     };
+    // Different bytes become the same characters if each is guessed to be in another charset.
+    let guessed = charset.source == DETECTOR && charset.coding != WINDOWS_1252;
+    let guess = || {
+        let name = charset.coding.name();
+        let detail = format!("{name} is a guess from a few bytes; convert the text to UTF-8");
+        (guessed && !doubt::says_enough(&text[ascii..])).then_some(detail)
+    };
     let told = |notice: &Notice| notice.0 == Reason::DoubtfulText;
-    if let Some(detail) = doubt
+    if let Some(detail) = doubt.or_else(guess)
         && !notices.iter().any(told)
     {
         notices.push((Reason::DoubtfulText, detail));
@@ -242,15 +252,9 @@ fn not_utf8(
     }
     (charset.source, charset.coding) = match other {
         Some(coding) => (META, coding),
-        None if detector => ("detector", detect(text)),
+        None if detector => (DETECTOR, detect(text)),
         None => ("default", WINDOWS_1252),
     };
-    // Different bytes become the same characters if each is guessed to be in another charset.
-    if other.is_none() && charset.coding != WINDOWS_1252 && !doubt::says_enough(&text[ascii..]) {
-        let name = charset.coding.name();
-        let detail = format!("{name} is a guess from a few bytes; convert the text to UTF-8");
-        notices.push((Reason::DoubtfulText, detail));
-    }
     charset
 }
 
@@ -342,7 +346,7 @@ fn readable(coding: &'static Encoding) -> &'static Encoding {
     if is_utf16(coding) { UTF_8 } else { coding }
 }
 
-/// The result of the declarations: the first known label.
+/// The result of the declarations: the first known label, or else that of the file.
 fn declared(
     document: &RawDocument<'_>,
     text: &[u8],
@@ -356,8 +360,9 @@ fn declared(
             return Some((coding, "header"));
         }
     }
+    let of_file = document.of_file.map(|coding| (coding, "the file"));
     if !markup {
-        return None;
+        return of_file;
     }
     let head = &text[..text.len().min(PRESCAN_BYTES)];
     // The standard looks at only three characters in UTF-16.
@@ -372,7 +377,8 @@ fn declared(
     if let Some(coding) = coding {
         return Some((coding, "XML declaration"));
     }
-    first_label(labels(text, false), |_| true, notices).map(|coding| (coding, META))
+    let own = first_label(labels(text, false), |_| true, notices);
+    own.map(|coding| (coding, META)).or(of_file)
 }
 
 /// The first label of a `<meta>` tag that is `wanted`, or else a known one. Only the first unknown one
@@ -456,35 +462,6 @@ fn xml_label(head: &[u8]) -> Option<&[u8]> {
         return None;
     }
     Some(&rest[..memchr::memchr(quote, rest)?])
-}
-
-/// Elements whose content has no tags.
-const WITHOUT_TAGS: [&str; 8] = words("script style title textarea xmp iframe noembed noframes");
-
-/// The labels of `<meta>` tags that begin in the first bytes (HTML standard, section 13.2.3.2,
-/// "prescan a byte stream"), or with `late` of all, as a parser finds them, which knows that scripts
-/// and titles have no tags.
-fn labels(text: &[u8], late: bool) -> impl Iterator<Item = &[u8]> {
-    let (most, begins) = match late {
-        true => (text.len(), text.len()),
-        false => (text.len().min(2 * PRESCAN_BYTES), PRESCAN_BYTES),
-    };
-    let mut tags = Tags::of_page(&text[..most]);
-    std::iter::from_fn(move || {
-        loop {
-            let tag = tags.next().filter(|tag| tag.start < begins)?;
-            if tag.kind == Kind::Close {
-                continue;
-            }
-            if late && is_one_of(tag.name, &WITHOUT_TAGS) {
-                tags.pass_content(tag.name);
-            }
-            let label = label_of(&tag).filter(|_| tag.name.eq_ignore_ascii_case(b"meta"));
-            if label.is_some() {
-                return label;
-            }
-        }
-    })
 }
 
 /// Decodes in pieces, so that memory never has two copies of a large body.

@@ -88,9 +88,9 @@ fn in_place<'a>(record: &Record, outcome: Outcome<'a>, config: &ReadConfig) -> I
                 parts.docno = Cow::default();
                 parts.notices.push((Reason::MissingDocno, detail));
             }
-            // A record that begins with a declaration has its own charset.
-            if parts.charset.is_none() && !parts.body.starts_with(b"<?xml") {
-                parts.charset = record.origin.charset.map(Cow::Borrowed);
+            // White space may be before the declaration of a section.
+            if !parts.body.trim_ascii_start().starts_with(b"<?xml") {
+                parts.of_file = record.origin.charset;
             }
             // The parts of a mail may be encoded once more.
             if record.origin.decoded && !matches!(record.kind, RecordKind::Mail(_)) {

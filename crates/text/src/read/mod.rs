@@ -105,7 +105,7 @@ mod table;
 mod web;
 
 pub use each::{Coming, FileRecords, each_as_it_comes, each_interpreted, retracted};
-pub(crate) use ground::bytes::{in_its_order, is_damaged_utf8, is_one_of};
+pub(crate) use ground::bytes::{in_its_order, is_damaged_utf8};
 pub use ground::config::{
     DEFAULT_MAX_RATIO, Format, Markup, NO_QUOTE, READ_RULE, ReadConfig, UrlGlobs, WARC_TYPES,
 };
@@ -131,8 +131,7 @@ pub use interpret::{
 };
 pub use json::strings::{Cut, JsonStrings};
 pub(crate) use look::tags::{
-    Aside, Kind, MOST_WORDS, PRESCAN_BYTES, Tags, internal_subset, is_word, label_of, local,
-    perhaps_no_tag,
+    Aside, MOST_WORDS, PRESCAN_BYTES, internal_subset, is_word, labels, local, perhaps_no_tag,
 };
 pub use look::tags::{doctype_end, is_doctype};
 pub use look::wordless::warnings;

@@ -801,7 +801,7 @@ impl RecordReader {
             return Err((Reason::BinaryFile, kind));
         }
         if container != Container::Plain || self.config.split_at.is_some() {
-            Arc::make_mut(&mut self.origin).charset = Prolog::of(head, None).charset();
+            Arc::make_mut(&mut self.origin).charset = Prolog::of(head, None).encoding;
         }
         if let (Container::Plain, Some(at)) = (container, &self.config.split_at) {
             let end = if ends_at_cr(head) { b'\r' } else { b'\n' };

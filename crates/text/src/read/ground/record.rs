@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use encoding_rs::Encoding;
 use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
@@ -93,6 +94,8 @@ pub struct Sections {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prolog {
     pub(crate) declaration: Option<Box<[u8]>>,
+    /// The charset that it declares.
+    pub(crate) encoding: Option<&'static Encoding>,
     /// Whether the file is XML, and not some other markup.
     pub(crate) xml: bool,
     /// Whether its first element is one of HTML.
@@ -200,7 +203,7 @@ pub struct Origin {
     /// Whether the file was decoded to UTF-8.
     pub(crate) decoded: bool,
     /// The charset that the file declares before its records.
-    pub(crate) charset: Option<&'static str>,
+    pub(crate) charset: Option<&'static Encoding>,
     /// Ends the conversion of its documents.
     pub(crate) stop: Stop,
 }
@@ -321,6 +324,8 @@ pub struct RawDocument<'a> {
     /// The charset label that the HTTP header declares, verbatim, or that the format implies (JSON
     /// is UTF-8).
     pub charset: Option<Cow<'a, str>>,
+    /// The charset that its file declares before its records, if it declares none itself.
+    pub of_file: Option<&'static Encoding>,
     /// The body, in its own charset, with transfer and content encodings undone.
     pub body: Cow<'a, [u8]>,
     /// A hash of what the source has in place of characters U+FFFD of the body; 0 for nothing.

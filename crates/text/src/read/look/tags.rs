@@ -13,7 +13,8 @@
 
 use memchr::{memchr, memchr2, memchr3, memmem};
 
-use crate::read::ground::bytes::{begins_any_case, find_any_case, spaces, trim_front};
+use crate::read::ground::bytes::{begins_any_case, find_any_case, is_one_of, spaces, trim_front};
+use lookalike_base::words::words;
 
 /// Bytes within which a `<meta>` tag must declare the charset (HTML standard, section 13.2.3.2),
 /// unless nothing else does.
@@ -258,8 +259,35 @@ pub(crate) fn attributes<'a>(
     })
 }
 
+/// Elements whose content has no tags.
+const WITHOUT_TAGS: [&str; 8] = words("script style title textarea xmp iframe noembed noframes");
+
+/// The labels of `<meta>` tags that begin in the first bytes (HTML standard, section 13.2.3.2,
+/// "prescan a byte stream"), or with `late` of all, as a parser finds them, which knows that scripts
+/// and titles have no tags.
+pub(crate) fn labels(text: &[u8], late: bool) -> impl Iterator<Item = &[u8]> {
+    let (most, begins) = match late {
+        true => (text.len(), text.len()),
+        false => (text.len().min(2 * PRESCAN_BYTES), PRESCAN_BYTES),
+    };
+    let mut tags = Tags::of_page(&text[..most]);
+    std::iter::from_fn(move || {
+        loop {
+            let tag = tags.next().filter(|tag| tag.start < begins)?;
+            let opens = tag.kind != Kind::Close;
+            if opens && late && is_one_of(tag.name, &WITHOUT_TAGS) {
+                tags.pass_content(tag.name);
+            }
+            let is_meta = opens && tag.name.eq_ignore_ascii_case(b"meta");
+            if let Some(label) = label_of(&tag).filter(|_| is_meta) {
+                return Some(label);
+            }
+        }
+    })
+}
+
 /// The label that a `<meta>` tag declares. The first of several attributes with the same name counts.
-pub(crate) fn label_of<'a>(tag: &Tag<'a>) -> Option<&'a [u8]> {
+fn label_of<'a>(tag: &Tag<'a>) -> Option<&'a [u8]> {
     let value = |wanted: &[u8]| tag.attribute(|name| name.eq_ignore_ascii_case(wanted));
     let pragma = || {
         value(b"http-equiv")?

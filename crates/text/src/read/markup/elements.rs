@@ -25,20 +25,18 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use memchr::{memchr, memchr2, memmem};
 
 use super::sgml;
-use crate::read::ground::bytes::{is_one_of, text_of, trim_front};
+use crate::read::ground::bytes::{MARK, is_one_of, text_of, trim_front};
 use crate::read::ground::config::ReadConfig;
 use crate::read::ground::fields::{FieldPath, Known, Step, URL_FIELDS, is_page, no_text};
 use crate::read::ground::outcome::{HEAD, Interpreter, Outcome, refused};
 use crate::read::ground::record::{ContentKind, Marks, Prolog, RawDocument};
 use crate::read::ground::resolve::{Level, Names, Texts, no_docno, take_each};
 use crate::read::look::sniff::{kind_of_markup, looks_like_markup};
-use crate::read::look::tags::{
-    CDATA, Kind, PRESCAN_BYTES, Tag, Tags, entity, label_of, local, unescaped,
-};
+use crate::read::look::tags::{CDATA, Kind, Tag, Tags, entity, labels, local, unescaped};
 use crate::read::look::wordless::{in_attributes, other_attributes};
 use lookalike_base::{counted, flag_word, words};
 use lookalike_source::Reason;
@@ -64,50 +62,47 @@ const MOST_NAMES: usize = 32;
 /// What the declaration of a body is if the file has none.
 const XML: &[u8] = b"<?xml version=\"1.0\"?>";
 
-/// What stands for the declaration of a page, before its charset.
-const DECLARES: &[u8] = b"<?xml version=\"1.0\" encoding=\"";
-
 impl Prolog {
     /// The prolog at the start of a file. In a page, a `<meta>` tag before the first element called
-    /// `record` stands for an XML declaration.
-    pub(crate) fn of(head: &[u8], record: Option<&str>) -> Prolog {
-        let head = trim_front(head);
+    /// `record` declares the charset. A byte order mark makes declarations of other charsets wrong.
+    pub(crate) fn of(bytes: &[u8], record: Option<&str>) -> Prolog {
+        let head = trim_front(bytes);
         let declaration = head
             .strip_prefix(b"<?xml")
             .filter(|rest| rest.first().is_some_and(u8::is_ascii_whitespace))
             .and_then(|_| memmem::find(&head[..head.len().min(DECLARATION)], b"?>"))
-            .map(|end| Box::from(&head[..end + 2]));
+            .map(|end| &head[..end + 2]);
         let root = || Tags::of(head).next();
         let xml = declaration.is_some()
             || root().is_some_and(|root| memmem::find(root.attributes, b"xmlns").is_some());
         let html = kind_of_markup(head) == ContentKind::Markup;
         let mut prolog = Prolog {
-            declaration,
             xml,
             html,
+            ..Prolog::default()
         };
-        if let (Some(record), None, true) = (record, &prolog.declaration, html) {
-            // A late tag says nothing of bytes that are UTF-8.
-            let other = std::str::from_utf8(head).is_err_and(|error| error.error_len().is_some());
-            let before = Tags::of(head).take_while(|tag| !prolog.names(tag.name, record));
-            let counts = |tag: &Tag<'_>| other || tag.start < PRESCAN_BYTES;
-            let label = before.take_while(counts).find_map(|tag| label_of(&tag));
-            let label = label.filter(|label| !label.contains(&b'"'));
-            prolog.declaration = label.map(|label| [DECLARES, label, b"\"?>"].concat().into());
-        }
-        prolog
-    }
-
-    /// The charset that it declares.
-    pub(crate) fn charset(&self) -> Option<&'static str> {
-        self.encoding().map(Encoding::name)
-    }
-
-    fn encoding(&self) -> Option<&'static Encoding> {
-        let label = sgml::attribute(self.declaration.as_deref()?, b"encoding")?;
-        let encoding = Encoding::for_label_no_replacement(label.as_bytes())?;
+        let known = |label: &[u8]| Encoding::for_label_no_replacement(label);
+        prolog.encoding = match (declaration, record) {
+            (Some(declaration), _) => {
+                sgml::attribute(declaration, b"encoding").and_then(|label| known(label.as_bytes()))
+            }
+            (None, Some(record)) if html => {
+                // A late tag says nothing of bytes that are UTF-8.
+                let late =
+                    std::str::from_utf8(head).is_err_and(|error| error.error_len().is_some());
+                let first = Tags::of(head).find(|tag| prolog.names(tag.name, record));
+                labels(&head[..first.map_or(head.len(), |tag| tag.start)], late).find_map(known)
+            }
+            _ => None,
+        };
         // A declaration that can be read as ASCII is not in UTF-16.
-        (encoding != UTF_16LE && encoding != UTF_16BE).then_some(encoding)
+        let not = [UTF_16LE, UTF_16BE, X_USER_DEFINED];
+        let marked = bytes.starts_with(MARK);
+        let counts = |found: &_| !not.contains(found) && (!marked || *found == UTF_8);
+        prolog.encoding = prolog.encoding.filter(counts);
+        let declaration = declaration.filter(|_| !marked || prolog.encoding.is_some());
+        prolog.declaration = declaration.map(Box::from);
+        prolog
     }
 
     /// Whether an element or attribute has the name that a user gave.
@@ -128,7 +123,7 @@ impl Prolog {
         let raw = &raw[..raw.len().min(16 * HEAD)];
         let mut bytes = Vec::new();
         unescape(raw, &mut bytes);
-        let text = match self.encoding() {
+        let text = match self.encoding {
             Some(encoding) => encoding.decode_without_bom_handling(&bytes).0,
             None => match std::str::from_utf8(&bytes) {
                 Ok(text) => text.into(),
@@ -585,6 +580,7 @@ impl Interpreter for Prolog {
             begins: marks.begins(),
             fields,
             notices,
+            of_file: self.encoding,
             ..RawDocument::of(docno.into(), content, body.into())
         })
     }

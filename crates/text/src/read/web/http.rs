@@ -11,7 +11,7 @@ use crate::read::ground::convert::Converter;
 use crate::read::ground::record::{ContentKind, Notice, RawDocument};
 use crate::read::look::sniff::{binary_kind, kind_of_markup, looks_like_markup, surely_text};
 use lookalike_base::{Wide, wide};
-use lookalike_source::{BodyStream, Reason, inflate_body};
+use lookalike_source::{BodyEnd, BodyStream, Reason, inflate_body};
 
 /// The relevant fields of an HTTP header. Names match in any case. The last one of a repeated
 /// `Content-Type` counts, as in browsers.
@@ -199,15 +199,27 @@ pub(crate) fn response<'a>(block: &'a [u8], config: &ReadConfig) -> Result<Body<
 fn cut_off(block: &[u8], head: &Head<'_>) -> Option<String> {
     if status_of(first_line(block)) == Some(206) {
         let range = field_after_line(block, "Content-Range").unwrap_or_default();
-        return Some(format!(
-            "HTTP status 206: {}",
-            range.chars().take(80).collect::<String>()
-        ));
+        if !is_whole(&range) {
+            let range: String = range.chars().take(80).collect();
+            return Some(format!("HTTP status 206: {range}"));
+        }
     }
     let encoded = head.transfer.is_some() || head.coding_count > 0;
     let (found, stated) = (block.len() - head.body, head.length.filter(|_| !encoded)?);
     (stated > found as u64 + LINE_ENDS)
         .then(|| format!("{found} of {stated} bytes by Content-Length"))
+}
+
+/// Whether a `Content-Range` is all that the server has: `bytes 0-3/4`.
+fn is_whole(range: &str) -> bool {
+    let bytes = range
+        .split_once("0-")
+        .filter(|(unit, _)| unit.trim().eq_ignore_ascii_case("bytes"));
+    let parts = bytes.and_then(|(_, range)| range.split_once('/'));
+    parts.is_some_and(|(last, total)| {
+        let last = number(last.trim().as_bytes()).and_then(|last| last.checked_add(1));
+        last.is_some() && last == number(total.trim().as_bytes())
+    })
 }
 
 /// The body of a response without its transfer coding; `None` if the coding is broken. A body that
@@ -384,9 +396,14 @@ fn undo<'a>(
     };
     let mut best = Vec::new();
     for &stream in streams {
-        let (out, whole) = inflate_body(&body, stream, config.max_document.0, config.max_ratio)
+        let (out, end) = inflate_body(&body, stream, config.max_document.0, config.max_ratio)
             .map_err(|fault| (fault.reason, fault.detail))?;
-        if whole {
+        let followed = end == BodyEnd::Followed && !out.is_empty();
+        if followed {
+            let detail = format!("{coding}: bytes that follow the stream are left out");
+            notices.push((Reason::BadContentEncoding, detail));
+        }
+        if followed || end == BodyEnd::Whole {
             return Ok(out.into());
         }
         if best.len() < out.len() {

@@ -143,12 +143,19 @@ impl Interpreter for WarcRecord {
         let shown =
             |line: &[u8]| String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned();
         let odd = head.odd.map(|odd| (Reason::OddHeader, shown(odd)));
-        let cut = (head.truncated).map(|why| {
-            (
-                Reason::Truncated,
-                "WARC-Truncated: ".to_string() + &shown(why),
-            )
+        let cut = head.truncated.filter(|why| {
+            // Crawlers said so of whole pages that came compressed. One line is enough.
+            let is_cut = |(document, _): &Body<'_>| {
+                let whole = why.eq_ignore_ascii_case(b"length") && ends_page(&document.body);
+                !whole
+                    && document
+                        .notices
+                        .iter()
+                        .all(|notice| notice.0 != Reason::Truncated)
+            };
+            body.as_ref().is_ok_and(is_cut)
         });
+        let cut = cut.map(|why| (Reason::Truncated, format!("WARC-Truncated: {}", shown(why))));
         let notices = odd.into_iter().chain(cut).collect();
         finish(docno, url, body, notices)
     }
@@ -166,6 +173,12 @@ impl Interpreter for WarcRecord {
     fn date(&self, bytes: &[u8]) -> Option<String> {
         self.field(bytes, "WARC-Date")
     }
+}
+
+/// Whether a page ends as one does that was not cut off.
+fn ends_page(body: &[u8]) -> bool {
+    let body = body.trim_ascii_end();
+    body[body.len().saturating_sub(7)..].eq_ignore_ascii_case(b"</html>")
 }
 
 /// Why the URL of a record of an archive excludes it, if it does: the kind under which the
