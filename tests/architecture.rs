@@ -547,16 +547,16 @@ type Row = (&'static str, [usize; 3]);
 /// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
 /// from another crate, in the same commit.
 const SIZES: &[Row] = &[
-    ("base", [3324, 0, 310]),
-    ("store", [7745, 1, 605]),
-    ("source", [2893, 0, 64]),
-    ("text", [21650, 8, 569]),
-    ("rewrite", [2931, 0, 139]),
-    ("engine", [22799, 7, 1306]),
-    ("methods", [3156, 0, 95]),
-    ("tasks", [21810, 12, 1145]),
-    ("lab", [10849, 2, 593]),
-    ("lookalike", [12847, 4, 360]),
+    ("base", [3370, 0, 334]),
+    ("store", [7739, 1, 607]),
+    ("source", [2906, 0, 65]),
+    ("text", [21923, 8, 571]),
+    ("rewrite", [2915, 0, 139]),
+    ("engine", [22552, 7, 1304]),
+    ("methods", [3072, 0, 95]),
+    ("tasks", [21635, 12, 1148]),
+    ("lab", [10680, 2, 593]),
+    ("lookalike", [12630, 4, 356]),
 ];
 
 /// A crate may be smaller than its line by one part of this.
