@@ -117,8 +117,7 @@ pub fn holder(real: &Path) -> Result<Option<(&Path, OutputKind)>> {
 pub fn refuse_below_another(parameter: &'static str, directory: &Path) -> Result<()> {
     refuse_remote(directory)?;
     for at in directory.ancestors().filter(|at| *at != Path::new("")) {
-        let is_link = disk::kind_of_name(at).is_ok_and(|kind| kind == "a symbolic link");
-        if is_link && !disk::exists(at)? {
+        if !disk::is_gone(at)? && !disk::exists(at)? {
             let what = "is a symbolic link to something that does not exist; create that, or give \
                         another directory";
             let limit = format!("{} {what}", at.display());
