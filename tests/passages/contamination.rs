@@ -757,6 +757,9 @@ fn every_format_of_a_test_set_gives_the_same_answers() {
         });
         texts.sort();
         report.test_sets[0].name = "NAME".into();
+        for field in &mut report.fields {
+            *field = field.replace("parts[].data[].", "");
+        }
         if name.contains("csv") || name.contains("tsv") {
             // An empty cell is a missing one.
             let before: &Option<(ContaminationReport, _)> = &expected;

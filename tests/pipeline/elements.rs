@@ -545,6 +545,10 @@ fn records_are_in_the_charset_of_their_file() {
     ] {
         assert_eq!(last(file.as_bytes(), &config), "łódź", "{file}");
     }
+    // A false label of the record says nothing.
+    let false_label =
+        b"<?xml version='1.0' encoding='iso-8859-2'?>\n<p><meta charset=utf-8>\xb3\xf3d\xbc";
+    assert_eq!(last(false_label, &sections), "łódź");
     let file = b"<?xml version='1.0' encoding='utf-8'?>\n<p><meta charset=windows-1251>\xef\xf0\xe8\xe2\xe5\xf2";
     assert_eq!(last(file, &sections), "привет");
     // A late tag says nothing of bytes that are UTF-8.

@@ -352,7 +352,10 @@ impl Reading<'_> {
                 text_field: Some(fields.join("|")),
                 ..read.clone()
             };
-            if let Some((_, true)) = self.first(number, input, &whole) {
+            // An object with a name of its own is an item.
+            if let Some((docno, true)) = self.first(number, input, &whole)
+                && docno == format!("{}:1", input.docno)
+            {
                 read.records = Some(list.into());
                 fields = within;
             }

@@ -63,6 +63,8 @@ const LEAST_BYTES: usize = 8;
 
 /// The source of a label in a `<meta>` tag.
 const META: &str = "meta tag";
+/// The source of the charset that a file declares before its records.
+const OF_FILE: &str = "the file";
 
 /// The source of a guess.
 const DETECTOR: &str = "detector";
@@ -250,7 +252,8 @@ fn not_utf8(
             ),
         ));
     }
-    (charset.source, charset.coding) = match other {
+    (charset.source, charset.coding) = match other.or(document.of_file.filter(|it| *it != UTF_8)) {
+        Some(coding) if other.is_none() => (OF_FILE, coding),
         Some(coding) => (META, coding),
         None if detector => (DETECTOR, detect(text)),
         None => ("default", WINDOWS_1252),
@@ -360,7 +363,7 @@ fn declared(
             return Some((coding, "header"));
         }
     }
-    let of_file = document.of_file.map(|coding| (coding, "the file"));
+    let of_file = document.of_file.map(|coding| (coding, OF_FILE));
     if !markup {
         return of_file;
     }

@@ -279,7 +279,7 @@ pub(super) fn is_field_of_mail(name: &[u8]) -> bool {
 }
 
 /// Whether this is a header field, or an escaped line (`>From ` after the separator). Old programs write
-/// spaces before the colon (RFC 5322, section 4.5).
+/// spaces before the colon of fields that mail has (RFC 5322, section 4.5); French text has them too.
 pub(super) fn begins_field(bytes: &[u8]) -> bool {
     if bytes.starts_with(b">From ") {
         return true;
@@ -289,7 +289,8 @@ pub(super) fn begins_field(bytes: &[u8]) -> bool {
         .take_while(|&&byte| byte.is_ascii_graphic() && byte != b':')
         .count();
     let behind = bytes[name..].iter().find(|byte| !b" \t".contains(byte));
-    name > 0 && behind == Some(&b':')
+    let is_known = || is_field_of_mail(&bytes[..name]) || begins_any_case(bytes, b"Content-");
+    name > 0 && behind == Some(&b':') && (bytes[name] == b':' || is_known())
 }
 
 /// Replaces each CR that ends a line by LF, if the header, or the line before it, ends its lines with CR
