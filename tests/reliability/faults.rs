@@ -369,7 +369,9 @@ fn may_be_passed_over(subject: &Subject, attempt: &Attempt, class: &str, repeat:
         {
             true
         }
-        Op::Open if name == "lock" => is_look,
+        // What the directory is, and whether another process has it, is asked before.
+        Op::Open if name == "lock" => subject.name == CONTAMINATION && attempt.nth <= 2,
+        Op::Read if name == "lock" => is_look,
         // A new directory has no manifest, which its reading tells.
         Op::Inspect if name == "manifest.json" => attempt.nth == 1,
         // Where a directory is looked for and not found, names like it are a help, no more.
