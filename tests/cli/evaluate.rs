@@ -1777,7 +1777,7 @@ fn the_first_line_of_a_list_may_be_short() {
     );
     assert!(program(at, "run in.jsonl -o out --threshold 0.8 --quiet").0);
     for (name, text) in [
-        ("tabs.tsv", "c\nd 1\na\tb\n"),
+        ("tabs.tsv", "c\na\tb\nd 1\n"),
         ("commas", "c\na,b\n"),
         ("quoted.csv", "\"c\"\n\"a\",\"b\"\n"),
         ("spaces", "c\na b\n"),
