@@ -369,7 +369,8 @@ fn may_be_passed_over(subject: &Subject, attempt: &Attempt, class: &str, repeat:
         {
             true
         }
-        // What the directory is, and whether another process has it, is asked before.
+        // Before the look that counts, `output_kind` and `locked_by` take a lock file that they cannot
+        // read for none: `OwnDirectory::look` and `Lock::take` meet the same file again.
         Op::Open if name == "lock" => subject.name == CONTAMINATION && attempt.nth <= 2,
         Op::Read if name == "lock" => is_look,
         // A new directory has no manifest, which its reading tells.

@@ -20,6 +20,8 @@ const DICTIONARY: [u8; 4] = [0x5d, 0x2a, 0x4d, 0x18];
 const PARSED: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
 /// The longest dictionary; web archives have dictionaries of up to 1 MiB.
 const DICTIONARY_BYTES: u64 = 8 << 20;
+/// More than the library needs besides a copy of a dictionary.
+const TABLES_BYTES: usize = 1 << 20;
 
 /// zstd (RFC 8878), with any number of frames.
 pub(super) struct Zstd {
@@ -103,13 +105,9 @@ impl Zstd {
     pub(super) fn of_file(input: &mut Input) -> Result<(Self, Arc<[u8]>), Fault> {
         let dictionary = dictionary(input)?;
         let decoder = Zstd::new(ZSTD_WINDOW_LOG, &dictionary).map_err(|error| {
-            // The library calls one that it cannot parse a lack of memory, of which it needs little
-            // besides a copy.
-            let fits = || {
-                Vec::<u8>::new()
-                    .try_reserve(dictionary.len() + (1 << 20))
-                    .is_ok()
-            };
+            // If the library cannot parse a dictionary, it reports a lack of memory.
+            let needed = dictionary.len() + TABLES_BYTES;
+            let fits = || Vec::<u8>::new().try_reserve(needed).is_ok();
             let (reason, detail) = match dictionary.starts_with(&PARSED) && fits() {
                 true => (
                     Reason::CorruptCompression,

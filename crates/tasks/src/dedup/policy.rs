@@ -326,7 +326,7 @@ mod tests {
             ("+10000-01-01", "9999-12-31T23:59:59.999999999"),
             ("+5881580-07-11", "+294247-01-10T04:00:54.775807"),
             ("0000-01-01", "-0001-12-31T23:59:59"),
-            // A year or a month alone is no count of seconds.
+            // A number of four or six digits is read as a year or a month, not as seconds.
             ("2024", "2023-12-31"),
             ("2024.0", "1971-01-01"),
             ("202405", "2024-04-30"),

@@ -349,7 +349,7 @@ fn readable(coding: &'static Encoding) -> &'static Encoding {
     if is_utf16(coding) { UTF_8 } else { coding }
 }
 
-/// The result of the declarations: the first known label, or else that of the file.
+/// The charset that the first known label declares; if there is none, the one that the file declares.
 fn declared(
     document: &RawDocument<'_>,
     text: &[u8],

@@ -32,7 +32,7 @@ pub(crate) struct JsonFramer {
     bulk: bool,
     /// Whether a comma or a bracket ended the last bytes that were not an object.
     separated: bool,
-    /// Whether the last bytes that are no record end with a bracket, which may be that of the array.
+    /// Whether the last rejected bytes end with a bracket, which may close the array.
     ended: bool,
 }
 

@@ -506,7 +506,7 @@ struct Body<'t> {
 }
 
 impl<'t> Body<'t> {
-    /// Adds a value. Of a string that `is_other`, the characters stand for bytes ([`as_text`]).
+    /// Adds a value. If the string `is_other`, each character stands for one byte ([`as_text`]).
     fn add(
         &mut self,
         (text, value): (&'t str, &Value),
@@ -556,7 +556,7 @@ impl<'t> Body<'t> {
         } else {
             out.extend_from_slice(literal.as_bytes());
         }
-        // An escaped character is not in the charset of the bytes beside it. `from` was the end of `out`.
+        // No charset decodes both the raw bytes and the UTF-8 of an escaped character beside them.
         if is_other && (wide || is_damaged_utf8(&out[from..])) {
             let bytes = out.split_off(from);
             self.replaced = invalid(UTF_8, &bytes, self.replaced);

@@ -121,8 +121,8 @@ struct Header<'a> {
     boundary: Option<Vec<u8>>,
     charset: Option<String>,
     transfer: Transfer,
-    /// The space at the end of a line is no part of the text, and neither is the line end.
-    flowed: bool,
+    /// Whether the reader removes the space at the end of a line together with the line end.
+    delsp: bool,
     attachment: bool,
     subject: Option<&'a [u8]>,
     id: Option<&'a [u8]>,
@@ -246,7 +246,7 @@ impl Header<'_> {
                     self.charset = Some(String::from_utf8_lossy(&value).into_owned());
                 }
                 "start" => self.root = Some(value),
-                "delsp" => self.flowed = value.eq_ignore_ascii_case(b"yes"),
+                "delsp" => self.delsp = value.eq_ignore_ascii_case(b"yes"),
                 _ => {}
             }
         }
@@ -743,7 +743,7 @@ impl Walk<'_> {
         let Some(mut kind) = kind else {
             return self.leave(mime, header.transfer, &body);
         };
-        if header.flowed && kind == Kind::Plain {
+        if header.delsp && kind == Kind::Plain {
             kind = Kind::Flowed;
         }
         self.text(header, kind, body, false);
