@@ -16,6 +16,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use crate::common::corpus::{Doc, Shape, few_more, random_corpus, write_jsonl};
@@ -89,12 +90,14 @@ pub fn assert_modest(what: &str) {
 /// Steps made, for the watch to see that there is one now and then.
 static STEPS: AtomicU64 = AtomicU64::new(0);
 
-/// Ends the process when nothing happens for two minutes: what hangs cannot be told otherwise.
-pub fn watch() {
-    std::thread::spawn(|| {
-        let mut last = 0;
-        loop {
-            std::thread::sleep(Duration::from_secs(120));
+/// Ends the process if nothing happens for ten minutes while the value that it returns lives: a test
+/// that hangs tells nobody where. The tests that run afterwards make no steps.
+#[must_use]
+pub fn watch() -> Sender<()> {
+    let (lives, ends) = channel();
+    std::thread::spawn(move || {
+        let mut last = u64::MAX;
+        while ends.recv_timeout(Duration::from_secs(600)) == Err(RecvTimeoutError::Timeout) {
             let now = STEPS.load(Ordering::Relaxed);
             if now == last {
                 eprintln!("it hangs after {now} damages");
@@ -103,6 +106,7 @@ pub fn watch() {
             last = now;
         }
     });
+    lives
 }
 
 /// Is every byte to be flipped, and each file cut at every length?

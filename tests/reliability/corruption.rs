@@ -20,7 +20,7 @@ type Done = BTreeMap<String, u64>;
 
 /// Every damage to each of the files chosen by `which` is found.
 fn every_damage_is_found(subject: &Subject, which: impl Fn(&str) -> bool) -> Done {
-    watch();
+    let _lives = watch();
     let found = verify(&subject.out).unwrap();
     assert!(found.errors.is_empty(), "undamaged: {:?}", found.errors);
     let names = subject.names(which);

@@ -32,7 +32,7 @@ fn every_damage_leaves_the_answer(
     asks: &[Ask],
     which: impl Fn(&str) -> bool,
 ) -> (usize, usize) {
-    watch();
+    let _lives = watch();
     let questions = subject.questions(asks);
     for question in &questions {
         let sound = subject.answers(question, "undamaged");

@@ -35,7 +35,7 @@ fn every_file_is_mended(
     which: impl Fn(&str) -> bool,
     repeat: impl Fn(&Path) -> Result<(), Error>,
 ) {
-    watch();
+    let _lives = watch();
     let whole = subject.home.path().join("whole");
     damage::copy(subject, &whole);
     repeat(&whole).unwrap();

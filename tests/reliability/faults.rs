@@ -333,7 +333,7 @@ impl Watch {
 
     fn look(&self) {
         for (began, what) in self.0.lock().unwrap().values() {
-            if began.elapsed() > Duration::from_secs(120) {
+            if began.elapsed() > Duration::from_secs(600) {
                 eprintln!("it hangs: {what}");
                 std::process::abort();
             }
