@@ -25,8 +25,8 @@ use super::blocks::{Packer, take};
 /// read one text.
 pub const TEXT_BLOCK_BYTES: usize = 256 << 10;
 
-/// Compression runs in the single writer thread. 71.2 MB of texts take 24.9 MB at level 1 and 23.6
-/// MB at level 3, and level 3 takes 1.5 times as long (docs/measurements.md).
+/// Compression runs in the single writer thread. 71.2 MB of texts took 24.9 MB at level 1 and 23.6
+/// MB at level 3, and level 3 took 1.5 times as long.
 const TEXT_ZSTD_LEVEL: i32 = 1;
 
 /// Bytes of a stored length.

@@ -217,7 +217,7 @@ fn check_records(workspace: &Workspace) -> Result<()> {
 }
 
 /// A fingerprint of an added document costs as much as this number of fingerprints in a join of all
-/// documents (measured: docs/measurements.md).
+/// documents.
 const FINGERPRINTS_OF_ADDED: u64 = 6;
 
 /// Whether a join with this digest adds pairs to those that were there before documents were added,
