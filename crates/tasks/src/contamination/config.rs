@@ -1,4 +1,4 @@
-//! What is searched for, and where.
+//! The parameters of a search for test items: the items to find, and the corpus.
 
 use std::path::PathBuf;
 
@@ -38,7 +38,7 @@ pub struct ContaminationConfig {
     pub most: usize,
     /// The directory for the files. `None` writes nothing.
     pub output: Option<PathBuf>,
-    /// The page that the caller writes; with it, the report has what a page shows.
+    /// The page that the caller writes; with it, the report includes the content of the page.
     pub page: Option<PathBuf>,
 }
 
