@@ -165,7 +165,7 @@ pub struct Options {
     end: ResultFlags,
 }
 
-/// What is kept and what is removed.
+/// The flags that choose the records to keep and to remove.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Choice")]
 struct ChoiceFlags {
@@ -405,7 +405,7 @@ impl Options {
     }
 }
 
-/// What `--json` prints.
+/// The object that `--json` prints.
 #[derive(serde::Serialize)]
 struct Printed<'s> {
     #[serde(flatten)]

@@ -194,7 +194,7 @@ impl Collection {
     /// Inputs that the collection has already are left out.
     ///
     /// # Errors
-    /// Those of [`Collection::create`]; `InputChanged` if an input differs from what was read.
+    /// Those of [`Collection::create`]; `InputChanged` if an input has changed since it was read.
     pub fn add<P: Into<PathBuf>>(&self, inputs: impl IntoIterator<Item = P>) -> Result<Summary> {
         let context = self.options.context()?;
         let inputs = listed(inputs, &self.directory)?;

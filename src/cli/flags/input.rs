@@ -276,7 +276,7 @@ impl Reading {
     }
 }
 
-/// Limits on what is read, and the fallback for the charset.
+/// Limits on reading, and the fallback for the charset.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reading")]
 pub struct ReadLimits {
@@ -311,7 +311,7 @@ pub struct ReadLimits {
     pub detect_charset: bool,
 }
 
-/// What is read, and how.
+/// The inputs, and the flags for reading them.
 #[derive(Debug, Args)]
 pub struct InputFlags {
     /// Files, directories, or `-` for standard input
