@@ -250,7 +250,7 @@ impl Use {
     }
 }
 
-/// What a file uses, of the modules of the library.
+/// Returns the modules of the library that a file uses.
 fn uses(from: &Names, name: &str, text: &str, modules: &BTreeSet<Names>) -> Vec<Use> {
     let found = paths(&code(text)).into_iter();
     let found = found.map(|(line, path)| Use {
@@ -544,8 +544,8 @@ type Row = (&'static str, [usize; 3]);
 
 /// The size of each crate: lines of code, without comments and tests; functions of more than 80 of
 /// these lines; public items. It only falls: a crate above its line fails, and so does one with
-/// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
-/// from another crate, in the same commit.
+/// fewer lines than [`SLACK`] allows, until the new numbers stand here. A crate that needs more
+/// takes it from another crate, in the same commit.
 const SIZES: &[Row] = &[
     ("base", [3370, 0, 334]),
     ("store", [7738, 1, 607]),

@@ -1,4 +1,4 @@
-//! What `run` and `dedup` say at their end, and how results look on a terminal.
+//! The answers of `run` and `dedup` at their end, and results on a terminal.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn lookalike(place: &Path, arguments: &str) -> Output {
         .unwrap()
 }
 
-/// What a command says in at most six lines.
+/// Returns the answer of a command, in at most six lines.
 #[track_caller]
 fn answer(place: &Path, arguments: &str) -> String {
     let output = lookalike(place, arguments);

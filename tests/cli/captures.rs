@@ -21,7 +21,7 @@ fn done(place: &Path, arguments: &[&str]) -> String {
 /// The address and the date of a document; empty if it is no capture.
 type Seen = (String, String);
 
-/// What the bytes of a record say.
+/// Reads the bytes of a record.
 fn seen(record: &[u8]) -> Seen {
     let head = record.split(|byte| *byte == b'\n');
     let mut lines = head.map(|line| String::from_utf8_lossy(line).trim().to_string());

@@ -1571,8 +1571,8 @@ fn write_groups(path: &Path, documents: &[(&str, usize)]) {
     fs::write(path, lines.collect::<String>()).unwrap();
 }
 
-/// What `evaluate` counts: removed documents and those of them without a survivor, kept ones and
-/// the redundant ones. Nothing is unknown.
+/// Returns the counts of `evaluate`: removed documents and those of them without a survivor, kept
+/// ones and the redundant ones. Nothing is unknown.
 fn removals(at: &Path, arguments: &str) -> [u64; 4] {
     let (done, said) = program(at, &format!("evaluate {arguments} --json"));
     assert!(done, "{arguments}: {said}");

@@ -48,7 +48,7 @@ pub fn documents(texts: &[&str]) -> Vec<Doc> {
     documents.collect()
 }
 
-/// What a random corpus is like.
+/// The shape of a random corpus.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub families: usize,

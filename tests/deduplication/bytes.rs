@@ -1,4 +1,4 @@
-//! What is kept has its own bytes, in order, in the format and compression of the input.
+//! Kept records keep their bytes and order, in the format and compression of the input.
 
 use std::fs;
 use std::io::{Read, Write};

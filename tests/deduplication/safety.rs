@@ -282,7 +282,7 @@ fn formats_that_cannot_be_annotated_are_refused_first() {
             &format!("in -o kept --annotate --exclude {}", &name[3..]),
         );
     }
-    // What has no documents is copied.
+    // An input without documents is copied.
     let (_guard, place) = place(&[
         ("in/a.jsonl", LINES),
         ("in/b.gif", b"GIF89a\0\0\0\0"),

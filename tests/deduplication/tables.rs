@@ -19,7 +19,7 @@ fn rounded(value: &Value) -> Value {
     }
 }
 
-/// What `removed.jsonl` says, with a member for each column.
+/// Returns a line of `removed.jsonl` with a member for each column.
 fn flat(line: &Value) -> Row {
     let mut row = Row::new();
     for (name, value) in line.as_object().unwrap() {

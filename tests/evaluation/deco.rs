@@ -663,7 +663,7 @@ fn graphs_hold_any_docno() {
     let mut workspace = pipeline::open(&out).unwrap();
     let stop = Stop::default();
     let context = run.context(&stop, &Silent);
-    // What is in the table of pairs.
+    // The rows of the table of pairs.
     let rows = rows_of(&out, "pairs.tsv");
     assert_eq!(rows.len(), 21, "{rows:#?}");
     let mut written = BTreeMap::new();
