@@ -11,13 +11,13 @@
 //! 0. The documents that a list names are removed before everything else: none of them is a
 //!    survivor, and none connects others.
 //! 1. The policies give an order of preference over all documents: one external sort for each.
-//! 2. *Star rule* ([`Rule::Star`]): go through the documents in that order, and keep each one that
-//!    does not reach the threshold with a document kept before. This is the greedy maximal
+//! 2. *Star rule* ([`Rule::Star`]): go through the documents in that order, and keep each document
+//!    that does not reach the threshold with a document kept before. This is the greedy maximal
 //!    independent set of the pair graph. It needs the pairs only, sorted by the later document of
 //!    each, and whether a document is kept. Without a list, documents are compared with the kept
-//!    ones of their cluster (`star`). *Cluster rule*: keep the first document of each
-//!    connected component. With containment, a document is removed if a kept one with at least as
-//!    many shingles contains it, so documents with more shingles come first, and the policies order
+//!    ones of their cluster (`star`). *Cluster rule*: keep the first document of each connected
+//!    component. With containment, a document is removed if a kept one with at least as many
+//!    shingles contains it, so documents with more shingles come first, and the policies order
 //!    documents with equal numbers. [`Rule::All`] keeps every document that is left.
 //! 3. A capture of a web archive to which a `revisit` record of the inputs refers is kept, in
 //!    addition to the survivor of its group (`referred`).
