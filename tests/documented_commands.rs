@@ -418,7 +418,7 @@ fn unknown_flags(command: &str, helps: &mut HashMap<String, String>) -> Vec<Stri
     if help.is_empty() {
         return vec![subcommand.into()];
     }
-    // A negative number and a lone `-` are no flags.
+    // A negative number and a lone `-` are not flags.
     let flag = |word: &&str| word.starts_with("--") || word.len() == 2 && word.starts_with('-');
     let listed = |word: &str| {
         let name = word.split('=').next().unwrap();

@@ -18,7 +18,7 @@ fn done(place: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The address and the date of a document; empty if it is no capture.
+/// The address and the date of a document; empty if it is not a capture.
 type Seen = (String, String);
 
 /// Reads the bytes of a record.

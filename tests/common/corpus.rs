@@ -124,7 +124,7 @@ fn random_words(random: &mut Random, count: usize, vocabulary: usize) -> Vec<Str
         .collect()
 }
 
-/// Words with white space between them, and perhaps with marks that are no words.
+/// Words with white space between them, and perhaps with marks that are not words.
 fn write(random: &mut Random, words: &[String], plain: bool) -> String {
     let mut text = String::new();
     for (i, word) in words.iter().enumerate() {

@@ -997,7 +997,7 @@ fn hostile_documents_stay_text() {
     }
 }
 
-/// Documents of another collection are no records read, and may be in a near miss.
+/// Documents of another collection are not records read, and may be in a near miss.
 #[test]
 fn the_other_collection_is_not_counted() {
     let words =

@@ -122,7 +122,7 @@ fn wide_encodings_stay() {
     }
 }
 
-/// What is no text in the encoding is copied as it is, too.
+/// Bytes that are not text in the encoding are also copied unchanged.
 #[test]
 fn broken_wide_encodings_stay() {
     let of = |text: &str| wide(&spelled(text), 0);

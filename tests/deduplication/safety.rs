@@ -928,7 +928,7 @@ fn equal_documents_that_a_condition_parts_are_called_equal() {
             "{docno}: {list}"
         );
     }
-    // The first two are connected by others, but are no pair.
+    // The first two are connected by others, but are not a pair.
     let rule = "--rule one-per-cluster";
     let said = done(&place, &format!("dedup --from out -o one {rule}")).stdout;
     let removed =

@@ -516,7 +516,7 @@ fn of_several_fields_each_loses_its_part() {
             let mut expected = doc.clone();
             for (at, &field) in present.iter().enumerate() {
                 let text = doc[field].as_ref().unwrap();
-                // A byte order mark at the beginning is no text.
+                // A byte order mark at the beginning is not text.
                 let mark = match text.strip_prefix('\u{feff}') {
                     Some(_) if at == 0 => "\u{feff}",
                     _ => "",

@@ -400,8 +400,8 @@ pub(crate) struct ShingleFlags {
     /// identifiers, with --tokens code or auto, takes all names that are not keywords of the
     /// language as the same, so that a program with other names is a copy. Without a language,
     /// keywords of C, C++, Java, Python, JavaScript, TypeScript, Rust, Go, the shell and SQL stay.
-    /// So do words of strings and comments. literals does so with numbers and with the content of
-    /// strings.
+    /// Words of strings and comments also stay. literals takes all numbers as the same, and the
+    /// content of all strings.
     ///
     /// Example: --fold compat,digits
     #[arg(long, value_name = "LIST", default_value = "none")]

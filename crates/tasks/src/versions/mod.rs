@@ -18,9 +18,9 @@
 //!   has a document, and this page has moved from there if its first capture is a document in that
 //!   crawl or in a later one. Otherwise a page that is gone in a crawl has moved to a page whose first
 //!   capture is a document in that crawl if this document has the same words, or makes a pair, with
-//!   the last document of the page that is gone, of an earlier crawl. If several new pages fit one
-//!   that is gone, or several that are gone fit a new one, the most similar counts, then of those
-//!   with the same words the one with the same path on its host, then the first.
+//!   the last document of the page that is gone, of an earlier crawl. If several new pages fit a
+//!   gone page, or several gone pages fit a new page, the most similar page counts; among pages
+//!   with the same words, the page with the same path on its host, and then the first.
 //!
 //! # Algorithm
 //! 1. Read the captures from the inputs, aside, and resolve the `revisit` records (`read.rs`).
