@@ -182,7 +182,7 @@ impl Listener<'_> {
     }
 }
 
-/// Runs a command. Returns the text that it would print.
+/// Runs a command and returns the text that it would print.
 #[pyfunction]
 #[pyo3(signature = (arguments, progress=None))]
 fn command(

@@ -36,7 +36,7 @@ pub struct ContaminationConfig {
     pub drop_at: Threshold,
     /// The number of documents that are listed for each item.
     pub most: usize,
-    /// The directory for the files. `None` writes nothing.
+    /// The directory for the files; with `None`, nothing is written.
     pub output: Option<PathBuf>,
     /// The page that the caller writes; with it, the report includes the content of the page.
     pub page: Option<PathBuf>,

@@ -103,7 +103,7 @@ impl SetReport {
         self.warned.0 += u64::from(self.keep(warning, true, memory));
     }
 
-    /// Adds a rejected record. With `memory` its line is kept.
+    /// Adds a rejected record, and with `memory` also keeps its line.
     pub(super) fn reject(&mut self, file: &str, reject: &Reject, memory: Option<&mut Memory>) {
         *self.rejected.entry(reject.reason.text()).or_default() += 1;
         self.first.get_or_insert_with(|| reject.line(file));

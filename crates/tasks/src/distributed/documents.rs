@@ -313,7 +313,7 @@ impl Documents {
         Ok(())
     }
 
-    /// Numbers the nodes. No documents may be added afterwards.
+    /// Numbers the nodes, so no documents may be added afterwards.
     pub fn finish(&mut self) -> Result<()> {
         if self.members.len() > u32::MAX as usize {
             let found = self.members.len().to_string();

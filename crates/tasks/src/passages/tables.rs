@@ -24,7 +24,7 @@ const SPANS: [Column; 9] = columns! {
     begin_line: I64, end_line: I64, file: Text, record: I64,
 };
 
-/// A place of a passage. Only boilerplate has the text.
+/// A place of a passage; only boilerplate has the text.
 const PLACE: &[Column] = &columns! {
     docno: Text, begin_token: I64, end_token: I64, begin_byte: I64, end_byte: I64, document: I64,
 };
