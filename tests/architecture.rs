@@ -1,6 +1,7 @@
 //! One direction of dependencies: a crate uses only crates that stand before it in [`CRATES`], and
 //! in a crate no module uses, over however many others, a module that uses it. And a size: a crate
-//! may only become smaller ([`SIZES`]). And names: one word for one thing ([`REPEATED`]).
+//! may only become smaller ([`SIZES`]). And names: one word for one thing ([`REPEATED`]). And
+//! comments: sentences with a named noun and a verb ([`HABITS`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -250,7 +251,7 @@ impl Use {
     }
 }
 
-/// What a file uses, of the modules of the library.
+/// Returns the modules of the library that a file uses.
 fn uses(from: &Names, name: &str, text: &str, modules: &BTreeSet<Names>) -> Vec<Use> {
     let found = paths(&code(text)).into_iter();
     let found = found.map(|(line, path)| Use {
@@ -544,8 +545,8 @@ type Row = (&'static str, [usize; 3]);
 
 /// The size of each crate: lines of code, without comments and tests; functions of more than 80 of
 /// these lines; public items. It only falls: a crate above its line fails, and so does one with
-/// fewer lines than [`SLACK`] allows, until the new numbers stand here. What needs more takes it
-/// from another crate, in the same commit.
+/// fewer lines than [`SLACK`] allows, until the new numbers stand here. A crate that needs more
+/// takes it from another crate, in the same commit.
 const SIZES: &[Row] = &[
     ("base", [3370, 0, 334]),
     ("store", [7738, 1, 607]),
@@ -829,4 +830,42 @@ fn no_name_of_a_type_is_used_more_often() {
         more.is_empty(),
         "give the new type a name of its own: {more:?}"
     );
+}
+
+/// Habits of comments in the `src` directories of the crates, with how often they are left: a
+/// sentence that begins with "What", and phrases that hide their noun. A number only falls.
+const HABITS: [(&str, usize); 3] = [("What", 245), ("is no, are no", 18), ("one that", 50)];
+
+/// The comments of a source text, each paragraph on one line; trailing comments are left out.
+fn comments(text: &str) -> Vec<String> {
+    let mut all = vec![String::new()];
+    for line in text.lines() {
+        let comment = line.trim_start().strip_prefix("//").unwrap_or_default();
+        match comment.trim_start_matches(['/', '!']).trim() {
+            "" => all.push(String::new()),
+            words => all.last_mut().unwrap().extend([words, " "]),
+        }
+    }
+    all
+}
+
+#[test]
+fn comments_have_no_more_bad_habits() {
+    let mut counts = [0; HABITS.len()];
+    for (name, _) in CRATES {
+        let mut of = Vec::new();
+        files(&source(name), &mut of);
+        let texts = of.iter().map(|path| fs::read_to_string(path).unwrap());
+        for comment in texts.flat_map(|text| comments(&text)) {
+            let count = |phrase: &str| comment.matches(phrase).count();
+            let begins = usize::from(comment.starts_with("What "));
+            counts[0] += begins + count(". What ") + count("? What ") + count("! What ");
+            counts[1] += count(" is no ") - count("here is no ");
+            counts[1] += count(" are no ") - count("here are no ");
+            counts[2] += count(" one that ");
+        }
+    }
+    for ((habit, most), count) in HABITS.iter().zip(counts) {
+        assert!(count <= *most, "{count} times {habit:?} instead of {most}");
+    }
 }

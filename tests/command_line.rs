@@ -46,7 +46,7 @@ fn short_help_fits_a_screen_and_first_lines_are_short() {
         short.lines().filter(is_flag).count()
     };
     assert!(flags("run") <= 25, "{}", flags("run"));
-    // What the guide uses.
+    // The flags that the guide uses.
     let short = printed(["run", "-h"]);
     for flag in [
         "--score",

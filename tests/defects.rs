@@ -501,7 +501,7 @@ fn what_cannot_be_printed_is_an_error() {
             "{arguments:?}: {told}"
         );
     }
-    // Whoever has seen enough and went away is no failure.
+    // A reader that has seen enough and closes the pipe is not a failure.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_lookalike"))

@@ -57,7 +57,7 @@ fn all_pages() -> Vec<PathBuf> {
     pages
 }
 
-// What a page shows.
+// The content of a page.
 
 #[derive(Debug, PartialEq)]
 enum Piece {
@@ -110,7 +110,7 @@ fn page_of(pieces: &[Piece], mut outputs: impl Iterator<Item = Vec<String>>) -> 
     lines.join("\n") + "\n"
 }
 
-// What a command prints, compared with what the page shows.
+// The output of a command, compared with the page.
 
 /// A line with a `#` for every number of seconds or bytes, and single spaces between its words. A
 /// number that has two decimals counts as seconds, as in the table of stages.
@@ -418,7 +418,7 @@ fn unknown_flags(command: &str, helps: &mut HashMap<String, String>) -> Vec<Stri
     if help.is_empty() {
         return vec![subcommand.into()];
     }
-    // A negative number and a lone `-` are no flags.
+    // A negative number and a lone `-` are not flags.
     let flag = |word: &&str| word.starts_with("--") || word.len() == 2 && word.starts_with('-');
     let listed = |word: &str| {
         let name = word.split('=').next().unwrap();

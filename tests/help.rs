@@ -1,4 +1,4 @@
-//! What the help of a program promises: a size, examples that run, completions and manual pages.
+//! The promises of the help of a program: a size, examples that run, completions and manual pages.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -50,7 +50,7 @@ impl Program {
         command.output().unwrap()
     }
 
-    /// What a command that succeeds prints.
+    /// Returns the output of a command that succeeds.
     pub fn printed<A: AsRef<std::ffi::OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = A>,

@@ -1,4 +1,4 @@
-//! What the stages and methods compute, called in this process.
+//! Tests of the stages and methods, called in this process.
 
 mod common;
 

@@ -116,7 +116,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// What is wrong with the links of a page.
+/// Lists the broken links of a page.
 fn broken(path: &Path, page: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for target in targets(page) {

@@ -159,7 +159,7 @@ impl Drop for Client {
     }
 }
 
-/// Texts of the sample corpus, parts of them, and lines that are no documents.
+/// Texts of the sample corpus, parts of them, and lines that are not documents.
 fn lines() -> Vec<String> {
     let page =
         |name: &str| fs::read_to_string(root().join("sample-corpora/files/a").join(name)).unwrap();

@@ -386,7 +386,7 @@ fn a_fifo_makes_nothing_wait() {
     assert!(unmet.is_empty(), "nothing was said of {unmet:?}");
 }
 
-/// A device, a socket and a directory are no files either.
+/// A device, a socket and a directory are not files either.
 #[test]
 fn what_is_no_regular_file_is_refused() {
     let place = finished();
@@ -966,8 +966,8 @@ fn numbers_in(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// `--against` names whatever the user likes; what is no collection is refused, and nothing is
-/// made.
+/// `--against` may name any directory; a directory that is not a collection is refused, and nothing
+/// is made.
 #[test]
 fn what_is_compared_with_must_be_a_collection() {
     let place = compared();

@@ -131,7 +131,8 @@ pub fn fields_of(policies: Vec<String>) -> PyResult<Vec<String>> {
     Ok(fields.map(str::to_string).collect())
 }
 
-/// What the field of a policy has: the values that it can read, the others, and the least of these.
+/// The values in the field of a policy: the values that it can read, the others, and the least of
+/// these.
 type Values = (u64, u64, Option<String>);
 
 /// Counts the values that each policy can read in the columns `field_0`, `field_1` ...
@@ -641,7 +642,7 @@ impl GraphTask {
         })
     }
 
-    /// Each document, and the one that is preferred in its cluster; or only the others.
+    /// Each document, and the preferred document of its cluster; or only the others.
     fn clusters(&self, py: Python<'_>, others: bool) -> PyResult<Option<Table>> {
         py.detach(|| {
             let mut pairs = Vec::new();
@@ -654,8 +655,8 @@ impl GraphTask {
         })
     }
 
-    /// Each document that is removed, and the one that is kept in its place. A document that is kept
-    /// and has copies with the same identifier is its own.
+    /// Each document that is removed, and the document that is kept in its place. A document that
+    /// is kept and has copies with the same identifier is its own.
     fn removed(&self, py: Python<'_>, rule: &str) -> PyResult<Option<Table>> {
         let mut star = true;
         match rule.parse().map_err(wrong)? {

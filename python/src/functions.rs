@@ -1,4 +1,4 @@
-//! What the stages of a run compute, for single texts.
+//! Computes the results of the stages of a run for single texts.
 
 use lookalike::base::ids::{FingerprintKind, Key};
 use lookalike::base::measure::Measure;

@@ -54,7 +54,7 @@ enum Report {
     Note(String),
 }
 
-/// What the calling thread and the thread of the command share.
+/// The state that the calling thread and the thread of the command share.
 #[derive(Default)]
 struct Shared {
     stop: Stop,
@@ -182,7 +182,7 @@ impl Listener<'_> {
     }
 }
 
-/// Runs a command. Returns what it would print.
+/// Runs a command and returns the text that it would print.
 #[pyfunction]
 #[pyo3(signature = (arguments, progress=None))]
 fn command(

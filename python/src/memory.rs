@@ -297,7 +297,7 @@ impl Spool {
             flags.extend(fields);
         }
         if command != "query" {
-            // Every text takes part, or the command fails: nobody would see a list of rejects. A
+            // Every text takes part, or the command fails: a list of rejects would not be seen. A
             // record without any of several texts is like a text that is null.
             let rows = spooling.rows - spooling.start;
             let flag = match (rows, &spooling.paths, spooling.every) {
@@ -393,7 +393,7 @@ impl Spool {
         Ok(())
     }
 
-    /// What the rows are called.
+    /// Returns the identifiers of the rows.
     fn ids(&self) -> PyResult<Table> {
         let spooling = locked(&self.spooling);
         let rows = spooling.rows - spooling.start;
@@ -410,8 +410,8 @@ impl Spool {
             .map_err(|error| raise(py, &error))
     }
 
-    /// The rows in clusters of a directory, in the order of the rows. `name` is what the column of
-    /// the rows is called.
+    /// The rows in clusters of a directory, in the order of the rows. `name` is the name of the
+    /// column of the rows.
     fn clusters(&self, py: Python<'_>, directory: PathBuf, name: &str) -> PyResult<Table> {
         let rows = locked(&self.spooling).rows as usize;
         let found = py.detach(|| clustered(directory, rows));
@@ -442,7 +442,7 @@ impl Spool {
 
     /// The rows that were removed, from `removed.parquet` of the command `dedup`. The first `others`
     /// documents are another collection's, whose docnos are row numbers if `numbered`; `names` is the
-    /// spool of these rows if it has identifiers, or maps them to what they are called.
+    /// spool of these rows if it has identifiers, or maps them to their names.
     #[pyo3(signature = (removed, others, numbered, names=None))]
     fn evidence(
         &self,
@@ -541,7 +541,7 @@ fn text_field(name: &str, kind: DataType) -> Field {
     Field::new(name, kind, true)
 }
 
-/// What is wrong with a text of Python that cannot be written.
+/// The reason why a text of Python cannot be written.
 pub const SURROGATE: &str = "has a lone surrogate, which UTF-8 does not have";
 
 /// The error for a value of a row that is not of the expected type.
@@ -679,7 +679,7 @@ impl Spooling {
         }
     }
 
-    /// What the result calls the rows.
+    /// Returns the identifiers of the rows in the result.
     fn identifiers(&self) -> PyResult<ArrayRef> {
         if self.ids.is_empty() {
             return Ok(Arc::new(UInt64Array::from_iter_values(0..self.rows)));

@@ -23,7 +23,7 @@ pub trait Program: Subcommand + Run {
     const NAME: &'static str;
     /// How it is started, in texts for users.
     const STARTED: &'static str;
-    /// What it is for: a line, and paragraphs after an empty line.
+    /// Its purpose: a line, and paragraphs after an empty line.
     const ABOUT: &'static str;
     /// The first thing to try, and a note on it.
     const FIRST: (&'static str, &'static str);
@@ -218,7 +218,7 @@ fn addresses(
     all
 }
 
-/// Flags of other programs, and the flags that do what they mean.
+/// Flags of other programs, and the flags of the same meaning.
 pub(super) const MEANT_FLAGS: &str = "
     --shingle-size: --ngram --ngrams --ngram-size --n-gram --k --shingles
     --threshold: --jaccard --jaccard-threshold --similarity --min-similarity --min-score
@@ -232,7 +232,7 @@ pub(super) const MEANT_FLAGS: &str = "
     --report: --html --page
     --tokens: --tokenizer --tokenize --chars --bytes";
 
-/// What a word means, by a table with lines `MEANT: WORD WORD ...`.
+/// Looks up the meaning of a word in a table with lines `MEANT: WORD WORD ...`.
 fn meant_by(table: &'static str, word: &str) -> Option<&'static str> {
     let mut lines = topics::lines(table);
     let [meant, _] = lines.find(|[_, words]| topics::has(words, word))?;
@@ -245,7 +245,7 @@ fn tip(error: &mut clap::Error, tips: &[String]) {
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
 }
 
-/// Suggests the command or the flag that a word means, in place of one that is spelt like it.
+/// Suggests the command or the flag that a word means, in place of a name that is spelt like it.
 fn with_meant(
     mut error: clap::Error,
     command: Option<&clap::Command>,

@@ -31,7 +31,7 @@ pub trait Command {
     fn run(&self, out: &Out<'_>, context: &Context<'_>) -> Result<()>;
 }
 
-/// Anything that the first argument can name: a [`Command`], or one that needs no limits.
+/// Anything that the first argument can name: a [`Command`], or a command without limits.
 pub trait Run {
     /// Runs it.
     fn main(&self, setup: &Setup, host: &dyn Host) -> Result<ExitCode>;
@@ -81,7 +81,7 @@ impl<C: Command> Run for C {
     }
 }
 
-/// What the flags say that many commands have.
+/// The values of the flags that many commands have.
 #[derive(Debug, Default)]
 pub struct Setup {
     pub(super) limits: Resources,

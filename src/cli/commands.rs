@@ -278,7 +278,7 @@ mod export {
     }
 }
 
-/// What checks and counts files.
+/// The commands that check and count files.
 mod check {
     use super::checks;
     use super::flags::{Answering, Memory, With};

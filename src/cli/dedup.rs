@@ -165,7 +165,7 @@ pub struct Options {
     end: ResultFlags,
 }
 
-/// What is kept and what is removed.
+/// The flags that choose the records to keep and to remove.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Choice")]
 struct ChoiceFlags {
@@ -181,8 +181,9 @@ struct ChoiceFlags {
     ///
     /// FILE is a table with the columns file and record, separated by tabs, such as the drop.tsv of
     /// `lookalike contamination`, or rows of documents.tsv below its header. A docno in it must match
-    /// the document. A listed document is never kept in the place of another one, and one that the
-    /// inputs do not have is an error. To remove nothing else, add --rule keep-all.
+    /// the document. A listed document is never kept in the place of another one, and a listed
+    /// document that the inputs do not have is an error. To remove nothing else, add --rule
+    /// keep-all.
     ///
     /// Example: --drop drop.tsv
     #[arg(long, value_name = "FILE")]
@@ -202,7 +203,7 @@ struct ChoiceFlags {
     keep: Vec<Policy>,
     /// Keep star, one-per-cluster, drop-clusters or keep-all
     ///
-    /// star takes the documents in the order of --keep and removes each one that reaches the
+    /// star takes the documents in the order of --keep and removes each document that reaches the
     /// threshold with a document kept before. So no two kept documents reach it, and each removed
     /// one reaches it with the kept document that removed.jsonl names. one-per-cluster keeps one
     /// document of each cluster, even where a chain of similar documents connects dissimilar ones.
@@ -405,7 +406,7 @@ impl Options {
     }
 }
 
-/// What `--json` prints.
+/// The object that `--json` prints.
 #[derive(serde::Serialize)]
 struct Printed<'s> {
     #[serde(flatten)]

@@ -157,8 +157,8 @@ impl PairPlace {
         refuse("pair", self, "that line of the file has no pair")
     }
 
-    /// What to say of a line whose names are not those of two documents: a page that is new or gone
-    /// has only one, and a record that was not read has none.
+    /// Explains an error about a line whose names are not those of two documents: a page that is
+    /// new or gone has only one, and a record that was not read has none.
     fn unpaired(
         &self,
         error: Error,

@@ -214,7 +214,7 @@ fn side_by_side(all: &[Evaluation], width: usize) -> String {
 /// The names of the columns of [`removals`].
 const REMOVALS: &str = "documents, at, of, number, share, 95 % interval, pairs";
 
-/// What a run removed and kept, in lines.
+/// Returns the lines about the documents that a run removed and kept.
 fn removals(evaluation: &Evaluation) -> Vec<Line> {
     let lines = evaluation.removals.iter().flat_map(|found| {
         let of = |what: &str, part: &RemovalShare, pairs: Option<u64>| {

@@ -34,7 +34,7 @@ struct Stage {
     printed: Instant,
 }
 
-/// What a line says.
+/// The content of a line.
 #[derive(Serialize)]
 struct Line<'l> {
     event: &'static str,

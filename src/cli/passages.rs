@@ -107,7 +107,7 @@ pub struct Options {
     removal: RemovalFlags,
 }
 
-/// What is a passage, and which are listed.
+/// The flags that define a passage, and choose the passages to list.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Passages")]
 struct SearchFlags {
@@ -203,7 +203,7 @@ struct SearchFlags {
     least: Option<u32>,
 }
 
-/// What is removed, and where the copies go.
+/// The flags for removing passages, and for the place of the copies.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Removing")]
 struct RemovalFlags {
@@ -273,7 +273,7 @@ impl Command for Options {
         let mut kept = said(&before);
         let config = self.config(before);
         search.check(&config)?;
-        // What the flags alone do not ask for.
+        // Only parameters that the flags alone would not give are reported.
         let (alone, now) = (said(&self.config(PassagesConfig::default())), said(&config));
         kept.retain(|said| now.contains(said) && !alone.contains(said));
         if !kept.is_empty() {
@@ -357,7 +357,7 @@ impl Command for Options {
 }
 
 impl Options {
-    /// What the flags ask for; the rest is as in the search before.
+    /// Returns the parameters of the flags; the rest is as in the search before.
     fn config(&self, before: PassagesConfig) -> PassagesConfig {
         let flags = &self.search;
         let units = before
@@ -415,7 +415,8 @@ impl SearchFlags {
         Ok(())
     }
 
-    /// What is a reuse of at least `length` tokens; the rest is as in the search before.
+    /// Returns the definition of a reuse of at least `length` tokens; the rest is as in the search
+    /// before.
     fn reuse(&self, before: Option<ReuseConfig>, length: u32) -> Option<ReuseConfig> {
         let gap = self.gap.or(before.map(|of| of.gap));
         let before = before.unwrap_or_default();
@@ -428,7 +429,7 @@ impl SearchFlags {
     }
 }
 
-/// What a search is asked for.
+/// Lists the parameters of a search for people.
 fn said(config: &PassagesConfig) -> Vec<String> {
     let parameters = config.parameters().into_iter();
     let said = parameters.map(|(name, value)| match name {
@@ -462,7 +463,7 @@ fn pairs_table(pairs: &[SharedPair], names: &Names, columns: usize) -> Result<St
     Ok(format!("\n{table}"))
 }
 
-/// What was removed, as text for people.
+/// Describes the removals for people.
 fn removal_table(
     summary: &RemovalSummary,
     found: &Stats,

@@ -21,7 +21,7 @@ pub(crate) fn columns_of(terminal: &impl std::os::fd::AsFd) -> usize {
 /// Stages that take less time have no rate.
 const LEAST_TIME: Duration = Duration::from_secs(1);
 
-/// Columns of a terminal whose bar also names what it counts.
+/// Columns of a terminal whose bar also names the unit that it counts.
 const WITH_UNIT: usize = 80;
 
 /// Shows the progress of a run on standard error.

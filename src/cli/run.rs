@@ -15,7 +15,7 @@ use lookalike_tasks::plan::{self, run_with_plan};
 use super::command::{Args, Command, Context, Out, Result};
 use super::flags::{CollectionFlags, JoinFlags, ResultsFlag, WalkFlags};
 
-/// Flags of a search. Another one in its directory keeps what they do not change.
+/// Flags of a search. Another run in its directory keeps the parameters that they do not change.
 const OF_SEARCH: [&str; 6] = ["threshold", "score", "sampling", "join", "pairs", "results"];
 
 /// Options of `run`.

@@ -55,7 +55,7 @@ pub fn watch(stop: &Stop) {
     }
 }
 
-/// How long a call may wait after a request to stop: one that is only slow ends before.
+/// How long a call may wait after a request to stop: a call that is only slow ends before.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// From here on, the process ends as soon as it only waits for another process.

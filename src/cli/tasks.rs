@@ -32,7 +32,7 @@ crate::commands! {
                  empty, or have the same plan. Tasks put their files there, and you remove it after \
                  `tasks finish`.",
             ),
-        // What tasks cannot do, or do in their own way.
+        // Tasks do not support these flags, or handle them in their own way.
         "strict" | "skip_unreadable" | "exclude_text" | "condition" | "precision" | "recall" | "ratios" | "subset"
         | "plan_seed" | "verified" | "candidates" | "join" | "pairs" | "review" | "max_postings" | "spill"
         | "fan_in" | "memory" | "threads" | "ignore_disk_space" | "scratch" => arg.hide(true),
@@ -125,7 +125,7 @@ pub struct FinishOptions {
     results: ResultsFlag,
 }
 
-/// What `tasks plan --json` prints.
+/// The object that `tasks plan --json` prints.
 #[derive(Serialize)]
 struct PlanPrinted {
     tasks: u64,

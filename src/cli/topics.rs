@@ -11,7 +11,7 @@ use lookalike_methods::{self as methods, Entry};
 /// Arguments with files that are read as documents, which may be objects of a store.
 pub(super) const READ: [&str; 4] = ["inputs", "documents", "exclude_text", "exchange"];
 
-/// The pages: their names, what they are about, and their flags.
+/// The pages: their names, their subjects, and their flags.
 const TOPICS: &str = "
     inputs: Flags that say which files are read, and how: text_field id_field url_field format \
      include exclude hidden read_outputs skip_unreadable allow_empty strict record records split_at \

@@ -194,7 +194,7 @@ impl Collection {
     /// Inputs that the collection has already are left out.
     ///
     /// # Errors
-    /// Those of [`Collection::create`]; `InputChanged` if an input differs from what was read.
+    /// Those of [`Collection::create`]; `InputChanged` if an input has changed since it was read.
     pub fn add<P: Into<PathBuf>>(&self, inputs: impl IntoIterator<Item = P>) -> Result<Summary> {
         let context = self.options.context()?;
         let inputs = listed(inputs, &self.directory)?;
@@ -257,8 +257,8 @@ impl Collection {
     /// `removed`, the removed records go to that directory, with a list of reasons.
     ///
     /// # Errors
-    /// `StageMissing`; `BadParameter`; `InputChanged` if an input is not what was read; `Limit`,
-    /// `BudgetTooSmall`, `DiskSpace`; `Interrupted`; `Io`.
+    /// `StageMissing`; `BadParameter`; `InputChanged` if an input has changed since it was read;
+    /// `Limit`, `BudgetTooSmall`, `DiskSpace`; `Interrupted`; `Io`.
     pub fn dedup(
         &self,
         kept: impl AsRef<Path>,
@@ -273,8 +273,8 @@ impl Collection {
     /// Finds the passages that occur twice or more, and writes them as tables into the directory.
     ///
     /// # Errors
-    /// `BadParameter`; `InputChanged` if an input is not what was read; `Limit`, `BudgetTooSmall`,
-    /// `DiskSpace`; `Interrupted`; `Io`.
+    /// `BadParameter`; `InputChanged` if an input has changed since it was read; `Limit`,
+    /// `BudgetTooSmall`, `DiskSpace`; `Interrupted`; `Io`.
     pub fn passages(&self, config: &PassagesConfig) -> Result<Stats> {
         let context = self.options.context()?;
         let mut workspace = pipeline::open_texts(&self.directory)?;

@@ -126,7 +126,7 @@ setters! {
     /// Sets the number of tokens in a shingle, 1 to 1,000. The default is 10.
     shingle_size(tokens: u32) shingle_size = Some(tokens);
 
-    /// Sets what a token is. The default is words.
+    /// Sets the kind of tokens. The default is words.
     tokens(tokens: TokenKind) tokens = Some(tokens);
 
     /// Sets which texts in memory, and which fields of JSON, CSV and Parquet, are markup, of which

@@ -49,7 +49,7 @@ keywords! {
         ExactDuplicates = "exact_duplicates",
         /// All documents: `documents.tsv`.
         Documents = "documents",
-        /// What could not be read, and warnings: `rejects.jsonl`.
+        /// The records that could not be read, and warnings: `rejects.jsonl`.
         Rejects = "rejects",
         /// The pairs to review, below the threshold: `review.tsv`.
         Review = "review",

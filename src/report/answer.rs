@@ -1,4 +1,4 @@
-//! The answer at the end of a command: what was read, what was found, and what to do next.
+//! The answer at the end of a command: the documents read, the results, and the next step.
 
 use std::fmt::Write;
 use std::io::{self, BufRead, BufReader, Read};
@@ -58,7 +58,7 @@ pub(crate) fn answer(summary: &Summary, collection: &Workspace, results: &Path) 
     Ok(out)
 }
 
-/// What was read: `Read 253 documents from 2 files.`
+/// Describes the documents that were read: `Read 253 documents from 2 files.`
 fn read_line(summary: &Summary, collection: &Workspace) -> String {
     let against = collection::against(&collection.manifest).files > 0;
     let what = if against { "new document" } else { "document" };
@@ -90,7 +90,7 @@ fn read_line(summary: &Summary, collection: &Workspace) -> String {
     line
 }
 
-/// What was found: redundant documents, and the largest cluster.
+/// Adds the lines about redundant documents and the largest cluster.
 fn found_lines(summary: &Summary, collection: &Workspace, out: &mut String) -> Result<()> {
     let all = summary.ingest.documents;
     let exact = summary.catalogue.as_ref().map_or(0, |c| c.exact_duplicates);
@@ -250,7 +250,7 @@ pub(super) fn not_used(collection: &Workspace, directory: &Path, out: &mut Strin
     Ok(())
 }
 
-/// What to do if the documents are perhaps not those that were meant.
+/// Advises if the documents are perhaps not those that the user meant.
 pub(super) fn doubt(summary: &Summary, results: &Path) -> Option<String> {
     let rejects = results.join("rejects.jsonl");
     let list = path_word(&rejects);

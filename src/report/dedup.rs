@@ -77,7 +77,7 @@ pub(crate) fn deduplicated(
         let _ = writeln!(out, "Next: {check}");
         return Ok(out);
     }
-    // Lists have no page, and a page needs clusters; one that was asked for follows.
+    // Lists have no page, and a page needs clusters; a page that the user asked for follows.
     if config.form == Form::Records && gone > 0 && has_pairs && page.is_none() {
         let (kept, programs) = (path_word(kept), programs(workspace));
         let _ = writeln!(
@@ -88,7 +88,7 @@ pub(crate) fn deduplicated(
     Ok(out)
 }
 
-/// What the answer says about `revisit` records that were written, and that the inputs have.
+/// Returns the sentences about the `revisit` records that were written, and those of the inputs.
 pub(super) fn revisits(summary: &DedupSummary) -> Vec<String> {
     let (of, kept) = (&summary.references, summary.references.kept);
     let mut says = Vec::new();

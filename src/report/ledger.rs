@@ -38,7 +38,7 @@ pub fn ledger_rows(summary: &Summary) -> Vec<(String, String)> {
     all_rows(summary).rows
 }
 
-/// What the rows of the ledger count, by the beginning of their names.
+/// The meanings of the rows of the ledger, by the beginning of their names.
 const MEANINGS: &str = "\
 records read: units of the input files: lines, rows, messages, pages
   skipped: records that are metadata, such as WARC requests
@@ -70,7 +70,7 @@ redundant documents: all documents of the clusters but one of each
 documents with those of --against: the new and the old ones, of which the following rows count
 ";
 
-/// What the rows of a ledger mean, a line for each.
+/// Returns the meanings of the rows of a ledger, a line for each.
 pub(crate) fn explained(summary: &Summary) -> String {
     let mut out = String::new();
     for (name, _) in &all_rows(summary).rows {
@@ -174,7 +174,7 @@ fn collection_rows(summary: &Summary, rows: &mut Rows) {
     rows.count(format!("distinct {features} in them"), catalogue.shingles);
 }
 
-/// The name of what a method compares.
+/// The name of the features that a method compares.
 fn fingerprint(summary: &Summary) -> &'static str {
     match summary.method {
         Some(_) => "feature",

@@ -69,7 +69,7 @@ impl Rows {
         self.row(name, format!("{:>width$}{note}", count(n)));
     }
 
-    /// Appends numbers by what they count.
+    /// Appends a number for each entry of `counts`.
     pub fn each(&mut self, what: &str, counts: &BTreeMap<impl Display, u64>) {
         for (of, n) in counts {
             self.count(format!("{what}{of}"), *n);

@@ -1,5 +1,5 @@
-//! The warnings about what was read, which come last: input files from which no document was read,
-//! even with `--quiet`, a field of docnos that no document has, and documents too short to compare.
+//! The warnings about reading, which come last: input files from which no document was read, even
+//! with `--quiet`, a field of docnos that no document has, and documents too short to compare.
 
 use std::path::Path;
 

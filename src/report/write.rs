@@ -1,5 +1,5 @@
-//! Writes pages into directories, and names them in the manifests there. What changed between crawls
-//! is also written in tables.
+//! Writes pages into directories, and names them in the manifests there. Changes between crawls are
+//! also written in tables.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -72,9 +72,9 @@ pub fn write_audit(
     Ok(exists == Some(false))
 }
 
-/// The place of the page of an audit: the one that was given by `parameter`, or one beside the
-/// directory of the kept records. Only a page is replaced. Refuses files that lie in that
-/// directory or in one of `taken`, that are the same, or that cannot be created.
+/// The place of the page of an audit: the place given by `parameter`, or a place beside the
+/// directory of the kept records. Only a page is replaced. Refuses files that lie in that directory
+/// or in one of `taken`, that are the same, or that cannot be created.
 ///
 /// # Errors
 /// `BadParameter`; `Io`.
@@ -89,7 +89,7 @@ pub fn place_audit(
     check_audit(kept, parameter, &page, review, taken)?;
     match given {
         None => outputs::check_unnamed(parameter, &page, &[outputs::PAGE])?,
-        // What is written at once is also compared with the inputs ([`write_audit`]).
+        // A page that is written at once is also compared with the inputs ([`write_audit`]).
         Some(_) if taken.is_empty() => {}
         Some(_) => outputs::check_own(parameter, &page, &[outputs::PAGE])?,
     }

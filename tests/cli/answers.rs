@@ -1,4 +1,4 @@
-//! What `run` and `dedup` say at their end, and how results look on a terminal.
+//! The answers of `run` and `dedup` at their end, and results on a terminal.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn lookalike(place: &Path, arguments: &str) -> Output {
         .unwrap()
 }
 
-/// What a command says in at most six lines.
+/// Returns the answer of a command, in at most six lines.
 #[track_caller]
 fn answer(place: &Path, arguments: &str) -> String {
     let output = lookalike(place, arguments);
@@ -307,8 +307,8 @@ fn paste(place: &Path, said: &str) -> String {
     String::from_utf8(done.stdout).unwrap() + next
 }
 
-/// What a command needs that is no part of the directory stands in the line, and nothing is lost
-/// that was there.
+/// The line names everything that a command needs and that is not in the directory, and nothing is
+/// lost that was there.
 #[test]
 fn the_next_step_has_what_the_directory_cannot_say() {
     let place = common::temporary();
@@ -386,7 +386,7 @@ fn the_next_step_has_what_the_directory_cannot_say() {
         said.contains("--record PubmedArticle, with --include for their files alone, and"),
         "{said}"
     );
-    // Copies without passages are no deduplication, and their search listed no pairs.
+    // Copies without passages are not a deduplication, and their search listed no pairs.
     answer_of(
         at,
         "passages sample-corpora/jsonl/text.jsonl.zst --remove -o cut",

@@ -18,10 +18,10 @@ fn done(place: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The address and the date of a document; empty if it is no capture.
+/// The address and the date of a document; empty if it is not a capture.
 type Seen = (String, String);
 
-/// What the bytes of a record say.
+/// Reads the bytes of a record.
 fn seen(record: &[u8]) -> Seen {
     let head = record.split(|byte| *byte == b'\n');
     let mut lines = head.map(|line| String::from_utf8_lossy(line).trim().to_string());

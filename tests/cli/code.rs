@@ -21,7 +21,7 @@ fn done(place: &Path, line: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What every program below begins with.
+/// The beginning of every program below.
 const TEMPLATE: &str = "import java.util.*;\n\npublic class Answer {\n  // Reads one number.\n  \
                         public static void main(String[] given) {\n    Scanner scan = new \
                         Scanner(System.in);\n    System.out.println(answer(scan.nextInt()));\n  }\n";

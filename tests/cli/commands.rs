@@ -278,7 +278,7 @@ fn failures_are_1_and_say_what_to_do() {
         &["--output", "it is not empty and has no manifest.json"],
     );
 
-    // What has not been made.
+    // A directory that has not been made.
     for command in ["status", "check verify", "stage join", "stage cluster"] {
         let output = line(&format!("{command} {}", at("nothing")));
         failed(&output, 1, &[&at("nothing"), "lookalike run INPUT"]);

@@ -256,7 +256,7 @@ fn lines_that_cannot_be_read_are_named() {
         case.error()
             .contains("line 1: expected a header with a column `id3`, found `id1,id2`")
     );
-    // A cut compressed list is no short list.
+    // A cut compressed list is not a short list.
     let whole = zstd::encode_all(&b"a\tb\n".repeat(1000)[..], 0).unwrap();
     let case = Case::new().lists("a b\n", "");
     fs::write(&case.config.run.path, &whole[..whole.len() - 5]).unwrap();
@@ -1109,7 +1109,7 @@ fn directories_without_results_or_pairs() {
         found.pairs.is_empty() && clusters.recall == Some(1.0) && clusters.precision == Some(1.0)
     );
     assert!(found.notes[0].contains("--pairs none"));
-    // Results that were changed are no results.
+    // Results that were changed are not results.
     let path = out("full").join("pairs.tsv");
     let text = fs::read(&path).unwrap();
     fs::write(&path, &text[..text.len() - 40]).unwrap();
@@ -1571,8 +1571,8 @@ fn write_groups(path: &Path, documents: &[(&str, usize)]) {
     fs::write(path, lines.collect::<String>()).unwrap();
 }
 
-/// What `evaluate` counts: removed documents and those of them without a survivor, kept ones and
-/// the redundant ones. Nothing is unknown.
+/// Returns the counts of `evaluate`: removed documents and those of them without a survivor, kept
+/// ones and the redundant ones. Nothing is unknown.
 fn removals(at: &Path, arguments: &str) -> [u64; 4] {
     let (done, said) = program(at, &format!("evaluate {arguments} --json"));
     assert!(done, "{arguments}: {said}");

@@ -757,7 +757,7 @@ fn a_row_of_one_document_is_not_compared() {
     assert!(done(place, "show out HTTP://e.org/b#part").contains("00000001"));
     assert!(said("show out http://e.org/a").contains("2 documents are called"));
     assert!(done(place, "show out http://E.org/a").contains("00000004"));
-    // An ending that names another format is no table.
+    // An ending that names another format is not a table.
     for (command, file) in [
         ("export versions out", "x.csv"),
         ("check count jan", "x.tsv.gz"),

@@ -48,7 +48,7 @@ pub fn documents(texts: &[&str]) -> Vec<Doc> {
     documents.collect()
 }
 
-/// What a random corpus is like.
+/// The shape of a random corpus.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub families: usize,
@@ -124,7 +124,7 @@ fn random_words(random: &mut Random, count: usize, vocabulary: usize) -> Vec<Str
         .collect()
 }
 
-/// Words with white space between them, and perhaps with marks that are no words.
+/// Words with white space between them, and perhaps with marks that are not words.
 fn write(random: &mut Random, words: &[String], plain: bool) -> String {
     let mut text = String::new();
     for (i, word) in words.iter().enumerate() {

@@ -50,7 +50,8 @@ const STEP: usize = 97;
 /// The largest request for memory so far.
 static LARGEST: AtomicUsize = AtomicUsize::new(0);
 
-/// What a damaged file may make the program ask for at once; its own tables are below it.
+/// The most memory that a damaged file may make the program ask for at once; its own tables are
+/// below it.
 const MOST_AT_ONCE: usize = 64 << 20;
 
 /// The system's allocator, watched.
@@ -566,7 +567,7 @@ impl Subject {
     }
 }
 
-/// What is done to a file.
+/// The damage done to a file.
 pub enum Damage {
     /// A byte, and which of its bits.
     Flipped((usize, u8)),
@@ -599,7 +600,7 @@ impl Display for Damage {
     }
 }
 
-/// What stands where a file was.
+/// The replacement of a file.
 pub enum Replacement {
     Nothing,
     Directory,
@@ -827,7 +828,7 @@ pub fn study_made(subject: &Subject, out: &Path) -> Result<Files, Error> {
     lookalike_lab::report::write_study(&mut workspace, &study_config(), &context)?;
     let entries = fs::read_dir(out.join("study")).unwrap();
     let files = entries.map(|entry| entry.unwrap().path());
-    // What it took is not the same each time.
+    // Its costs differ each time.
     let timed = |path: &Path| path.ends_with("study.json") || path.ends_with("study.html");
     let files = files.filter(|path| path.is_file() && !timed(path));
     let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_string();

@@ -1,5 +1,5 @@
-//! What the tests share: runs of the pipeline in temporary directories, random corpora, and the
-//! oracle, a second and much slower implementation of every definition.
+//! Helpers that the tests share: runs of the pipeline in temporary directories, random corpora, and
+//! the oracle, a second and much slower implementation of every definition.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 pub mod corpus;
@@ -567,7 +567,7 @@ pub fn cells_of(path: &Path) -> Vec<BTreeMap<String, String>> {
     lines.map(row).collect()
 }
 
-/// What a cell of a TSV file stands for.
+/// Returns the text that a cell of a TSV file stands for.
 fn unescaped(cell: &str) -> String {
     let (mut out, mut rest) = (Vec::new(), cell.as_bytes());
     while let Some((&byte, after)) = rest.split_first() {

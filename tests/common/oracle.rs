@@ -15,7 +15,7 @@ use lookalike::engine::excluded::excluded;
 
 use super::{Run, rows};
 
-/// What is asked, in plain values; [`Spec::run`] puts the same question to the library.
+/// The parameters of a run in plain values; [`Spec::run`] puts the same question to the library.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
     pub tokens: &'static str,
@@ -119,7 +119,7 @@ impl Spec {
     }
 }
 
-/// What the library must answer: rows of the TSV files, the clusters.
+/// The answer that the library must give: rows of the TSV files, the clusters.
 #[derive(Debug, PartialEq)]
 pub struct Answer {
     pub documents: Vec<String>,
@@ -326,7 +326,7 @@ impl Counts {
     }
 }
 
-/// What is known of a document.
+/// The facts about a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fact {
     /// The first of its exact duplicates.

@@ -1,4 +1,4 @@
-//! What the tests of stops and of kills share.
+//! Helpers that the tests of stops and of kills share.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What the command keeps, removes and says is what the oracle says, on random corpora and on the
+//! The command keeps, removes and reports the same as the oracle, on random corpora and on the
 //! sample corpora, for all policies and rules.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,7 +36,7 @@ const POLICIES: [&[&str]; 18] = [
 
 const RULES: [&str; 4] = ["star", "cluster", "none", "all"];
 
-/// What happened in all cases of a test, so that a test in which nothing happened is seen.
+/// Counts the events in all cases of a test, so that a test in which nothing happened is seen.
 #[derive(Debug, Default)]
 struct Met(BTreeMap<String, usize>);
 

@@ -118,7 +118,7 @@ fn counted(fates: &[Fate], value: impl Fn(usize) -> Option<String>) -> Rows {
     (rows.collect(), others, (without.0, without.1))
 }
 
-/// What a record says of its document.
+/// Reads the document of a record.
 fn object(record: &Record) -> Value {
     serde_json::from_slice(&record.bytes).unwrap_or_default()
 }
@@ -154,7 +154,7 @@ fn order(a: (usize, usize), b: (usize, usize)) -> Ordering {
     (a.0 * b.1.max(1)).cmp(&(b.0 * a.1.max(1)))
 }
 
-/// What has happened, so that a test in which nothing happened is seen.
+/// Counts the events, so that a test in which nothing happened is seen.
 #[derive(Debug, Default)]
 struct Met(BTreeMap<&'static str, usize>);
 
@@ -997,7 +997,7 @@ fn hostile_documents_stay_text() {
     }
 }
 
-/// Documents of another collection are no records read, and may be in a near miss.
+/// Documents of another collection are not records read, and may be in a near miss.
 #[test]
 fn the_other_collection_is_not_counted() {
     let words =

@@ -1,4 +1,4 @@
-//! What is kept has its own bytes, in order, in the format and compression of the input.
+//! Kept records keep their bytes and order, in the format and compression of the input.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -122,7 +122,7 @@ fn wide_encodings_stay() {
     }
 }
 
-/// What is no text in the encoding is copied as it is, too.
+/// Bytes that are not text in the encoding are also copied unchanged.
 #[test]
 fn broken_wide_encodings_stay() {
     let of = |text: &str| wide(&spelled(text), 0);

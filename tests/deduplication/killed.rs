@@ -39,7 +39,7 @@ fn write_inputs(directory: &Path) {
     copy_directory(&sample_corpora("warc"), &directory.join("warc"));
 }
 
-/// What is in the directories of the kept and of the removed records.
+/// Returns the files in the directories of the kept and of the removed records.
 fn outputs(place: &Path, number: usize) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     for kind in ["kept", "removed"] {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::support::{Document, Record, warc_fields};
 
-/// What is asked.
+/// The parameters of a deduplication.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'q> {
     /// A fraction.
@@ -21,7 +21,7 @@ pub struct Question<'q> {
     pub listed: &'q [usize],
 }
 
-/// What becomes of a document.
+/// The fate of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fate {
     Kept,
@@ -158,7 +158,7 @@ impl<'r> Oracle<'r> {
         }
     }
 
-    /// What becomes of each document, and its cluster by the first document of it.
+    /// Returns the fate of each document, and its cluster by the first document of it.
     pub fn fates(&self, question: &Question<'_>) -> (Vec<Fate>, Vec<usize>) {
         let is_listed = |document: usize| question.listed.contains(&document);
         let all = self.clusters(question, |_| true);

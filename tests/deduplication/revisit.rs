@@ -204,7 +204,7 @@ fn records_say_what_is_true_in_every_compression() {
             assert_eq!(removed.iter().filter(|r| r.document.is_some()).count(), 5);
             let whole = |bytes: &[u8]| plain.contains(std::str::from_utf8(bytes).unwrap());
             assert!(removed.iter().all(|record| whole(&record.bytes)));
-            // A revisit record is no document, and nothing is left to remove.
+            // A revisit record is not a document, and nothing is left to remove.
             let again = dedup(&place, &format!("kept -o again --revisit={which} {HOW}"));
             assert_eq!(again["documents"], 2, "{again}");
             assert_eq!(again["revisits"], 0, "{again}");
@@ -434,7 +434,7 @@ fn the_sample_archives() {
     assert!(evidence.len() as u64 >= standard + own);
 }
 
-/// The same file twice is no second visit, and a record must not refer to itself.
+/// The same file twice is not a second visit, and a record must not refer to itself.
 #[test]
 fn a_copy_of_a_record_leaves_none() {
     let warc = archive().concat();

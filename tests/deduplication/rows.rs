@@ -4,7 +4,7 @@ use std::fs;
 
 use super::support::{call, dedup, done, place};
 
-/// What is kept and removed of a file.
+/// Returns the kept and the removed records of a file.
 fn split(name: &str, text: &str, more: &str) -> (String, Option<String>) {
     let (_place, place) = place(&[(&format!("in/{name}"), text.as_bytes())]);
     dedup(&place, &format!("in -o kept --removed removed {more}"));

@@ -282,7 +282,7 @@ fn formats_that_cannot_be_annotated_are_refused_first() {
             &format!("in -o kept --annotate --exclude {}", &name[3..]),
         );
     }
-    // What has no documents is copied.
+    // An input without documents is copied.
     let (_guard, place) = place(&[
         ("in/a.jsonl", LINES),
         ("in/b.gif", b"GIF89a\0\0\0\0"),
@@ -928,7 +928,7 @@ fn equal_documents_that_a_condition_parts_are_called_equal() {
             "{docno}: {list}"
         );
     }
-    // The first two are connected by others, but are no pair.
+    // The first two are connected by others, but are not a pair.
     let rule = "--rule one-per-cluster";
     let said = done(&place, &format!("dedup --from out -o one {rule}")).stdout;
     let removed =

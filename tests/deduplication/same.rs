@@ -126,7 +126,7 @@ fn every_answer_tells_identical_from_same_words() {
     );
 }
 
-/// Charset and byte order mark are no part of a text, and neither are tags within a line; white
+/// Charset and byte order mark are not part of a text, and neither are tags within a line; white
 /// space, case and tags that break lines are.
 #[test]
 fn the_text_as_read_is_compared() {

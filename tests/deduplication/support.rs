@@ -51,7 +51,7 @@ pub fn dedup(place: &Path, arguments: &str) -> Value {
     summary
 }
 
-/// What the oracle needs to know of a document.
+/// The facts about a document that the oracle needs.
 #[derive(Clone, Debug, Default)]
 pub struct Document {
     pub docno: String,

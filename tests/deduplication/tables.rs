@@ -19,7 +19,7 @@ fn rounded(value: &Value) -> Value {
     }
 }
 
-/// What `removed.jsonl` says, with a member for each column.
+/// Returns a line of `removed.jsonl` with a member for each column.
 fn flat(line: &Value) -> Row {
     let mut row = Row::new();
     for (name, value) in line.as_object().unwrap() {
@@ -149,7 +149,7 @@ fn removed_documents_are_those_of_the_text_file() {
                     .into_iter()
                     .map(|(name, value)| match value {
                         Value::String(text) => (name, text),
-                        // A document that is no capture has no address.
+                        // A document that is not a capture has no address.
                         Value::Null => (name, String::new()),
                         value => (name, value.to_string()),
                     })
@@ -170,7 +170,7 @@ fn removed_documents_are_those_of_the_text_file() {
     }
 }
 
-/// Another format of the lists is no other deduplication.
+/// Lists in another format belong to the same deduplication.
 #[test]
 fn a_directory_may_have_both_lists() {
     let (_guard, place) = place(&[]);

@@ -329,7 +329,7 @@ fn scores_are_those_of_section_6_at_every_threshold() {
                     assert_pairs(&method(&Run::default(), &out, &spec), &expected, &spec);
                 }
             }
-            // Thresholds are divided by the modulo; selections that are no SPEX.
+            // Thresholds are divided by the modulo; selections that are not SPEX.
             let (p, q) = thresholds[1];
             let modulo = |hash: u64| hash.is_multiple_of(4);
             let expected = pairs_by_definition(of, size, modulo, score, (p, q * 4));
@@ -663,7 +663,7 @@ fn graphs_hold_any_docno() {
     let mut workspace = pipeline::open(&out).unwrap();
     let stop = Stop::default();
     let context = run.context(&stop, &Silent);
-    // What is in the table of pairs.
+    // The rows of the table of pairs.
     let rows = rows_of(&out, "pairs.tsv");
     assert_eq!(rows.len(), 21, "{rows:#?}");
     let mut written = BTreeMap::new();

@@ -23,7 +23,7 @@ use common::{Run, assert_same_files, least_memory, manifest, one_in, rows_of, tr
 
 const GROUPS: usize = 4;
 
-/// What is said of a file that is no plan.
+/// The message about a file that is not a plan.
 const NOT_A_PLAN: &str = " is not a valid sampling plan: ";
 
 /// Documents of all four size groups, with many pairs about the threshold.

@@ -264,7 +264,7 @@ fn batches_threads_and_limits() {
         }
         words.windows(3).map(<[String]>::to_vec).collect()
     };
-    // Those that are no exact duplicates of earlier ones.
+    // Those that are not exact duplicates of earlier ones.
     let first = |&(n, (_, text)): &(usize, &(String, String))| {
         documents.iter().position(|(_, other)| other == text) == Some(n)
     };

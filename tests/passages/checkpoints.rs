@@ -116,7 +116,7 @@ fn what_was_done_is_not_done_again() {
     assert!(states.len() > 3, "{states:?}");
 }
 
-/// What `status` says of a search.
+/// Returns the state of a search as `status` prints it.
 fn state(out: &Path) -> Option<String> {
     let stages = stages(&pipeline::look(out).unwrap());
     let of_search = stages.into_iter().find(|(stage, _)| *stage == "passages");

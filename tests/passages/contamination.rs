@@ -770,7 +770,7 @@ fn every_format_of_a_test_set_gives_the_same_answers() {
         }
         let (report_before, before) = expected.get_or_insert((report.clone(), texts.clone()));
         assert_eq!(*before, texts, "{name}");
-        // The places of warnings, which are no part of the summary, differ by format.
+        // The places of warnings, which are not part of the summary, differ by format.
         let json = |report| serde_json::to_value::<&ContaminationReport>(report).unwrap();
         assert_eq!(json(report_before), json(&report), "{name}");
     }

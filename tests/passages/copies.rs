@@ -455,7 +455,7 @@ fn write_inputs(place: &Path) {
     write_rows(&place.join("in/y.parquet"), &rows.collect::<Vec<_>>(), 40);
 }
 
-/// What is in the directories of the copies and of the removed text.
+/// Returns the files in the directories of the copies and of the removed text.
 fn outputs(place: &Path, number: usize) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     for kind in ["kept", "removed"] {

@@ -25,14 +25,14 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// What a command that succeeds prints.
+/// Returns the output of a command that succeeds.
 fn printed<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> String {
     let output = lookalike(arguments);
     assert!(output.status.success(), "{}", text(&output.stderr));
     text(&output.stdout)
 }
 
-/// What a command that fails prints on standard error.
+/// Returns the standard error of a command that fails.
 fn refused<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> String {
     let output = lookalike(arguments);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));

@@ -16,7 +16,7 @@ use super::support::{passages, texts, tokens};
 use crate::common::corpus::Random;
 use crate::common::{one_in, parquet_rows, temporary};
 
-/// What is cut out of a text: ranges of it, and whether a space takes their place.
+/// The cuts of a text: ranges of it, and whether a space takes their place.
 type Cuts = Vec<(Range<usize>, bool)>;
 
 /// The removable ranges of each document, by docno, in bytes.
@@ -68,7 +68,7 @@ fn atoms(text: &str, goes: &dyn Fn(usize) -> bool, align: &str) -> Vec<(Range<us
         .collect()
 }
 
-/// What is cut out of a text, by the definition.
+/// Returns the cuts of a text by the definition.
 fn cuts(text: &str, removable: &[Range<usize>], align: &str) -> Cuts {
     let goes = |at: usize| removable.iter().any(|range| range.contains(&at));
     let all = tokens(text);
@@ -516,7 +516,7 @@ fn of_several_fields_each_loses_its_part() {
             let mut expected = doc.clone();
             for (at, &field) in present.iter().enumerate() {
                 let text = doc[field].as_ref().unwrap();
-                // A byte order mark at the beginning is no text.
+                // A byte order mark at the beginning is not text.
                 let mark = match text.strip_prefix('\u{feff}') {
                     Some(_) if at == 0 => "\u{feff}",
                     _ => "",

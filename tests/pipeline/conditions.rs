@@ -885,7 +885,7 @@ fn large_integers_keep_their_order() {
     }
 }
 
-/// What a command says that succeeds.
+/// Returns the output of a command that succeeds.
 #[track_caller]
 fn said(at: &Path, command: &str) -> String {
     let mut program = std::process::Command::new(common::lookalike());

@@ -1017,7 +1017,7 @@ const REASONS: [Reason; 29] = [
 /// Lines of a fixture's text that are written out; the rest is in the count and the checksum.
 const SHOWN: usize = 32;
 
-/// What `inspect` says of a part.
+/// Returns the text of `inspect` about a part.
 fn content(path: &Path) -> String {
     let (mut shown, mut all, mut lines) = (String::new(), String::new(), 0);
     inspect(path, u64::MAX, &mut |line| {

@@ -1,5 +1,5 @@
-//! What comes out of the ten stages is what the definitions say, whatever the memory, the threads
-//! and the way taken.
+//! The results of the ten stages agree with the definitions, whatever the memory, the threads and
+//! the way taken.
 
 mod add;
 mod against;

@@ -672,7 +672,7 @@ fn what_follows_the_last_member() {
         "{}",
         outcome.rejected[0].detail
     );
-    // The first byte of a magic number is no member.
+    // The first byte of a magic number is not a member.
     let mut bytes = gzip(b"text");
     bytes.extend([0x1f, 0]);
     assert_eq!(read("x.gz", &bytes).reasons(), [Reason::StrayBytes]);
@@ -1332,7 +1332,7 @@ fn arc_records() {
     // ARC 2 has five fields more.
     let two = arc("http://x.org/", "2").replace("text/html ", "text/html 200 abc - 0 f.arc ");
     assert_eq!(read("x", filedesc.to_string() + &two).order, "sd");
-    // A length that is no number, one too short, one too long.
+    // A length that is not a number, one too short, one too long.
     let bad = arc("http://x.org/bad", "x").replacen("text/html ", "text/html x", 1);
     let outcome = read(
         "x",
@@ -1405,7 +1405,7 @@ fn a_right_length_is_believed() {
         let texts: Vec<String> = outcome.documents.iter().map(Document::text).collect();
         assert_eq!(texts, ["one", "two", "three"], "{line}");
         assert_eq!(outcome.notices(), [], "{line}");
-        // Behind a record that is no document.
+        // Behind a record that is not a document.
         let outcome = read("x", filedesc.to_string() + &rest);
         assert_eq!(outcome.order, "sdd", "{line}");
         assert_eq!(outcome.docnos()[0], expected, "{line}");
@@ -2142,7 +2142,7 @@ fn wide_files_have_the_records_of_utf8() {
                 for bytes in [gzip(&bytes), bytes] {
                     let found = read(name, &bytes);
                     if kind >= 2 {
-                        // UTF-32 is no format, whatever is in it.
+                        // UTF-32 is not a format, whatever is in it.
                         assert_eq!(found.reasons(), [Reason::UnsupportedFormat], "{name}");
                         let detail = &found.rejected[0].detail;
                         let advice = ["iconv -f UTF-32LE -t UTF-8", "iconv -f UTF-32BE -t UTF-8"];
@@ -3124,7 +3124,7 @@ fn texts_in_parts_that_are_left_out_have_a_line() {
         let text = eml(format!("{header}{before}--b\n\none\n--b--\n")).text();
         assert_eq!(text, format!("s\n{expected}one\n"));
     }
-    // A footer is no text to compare where there is no other.
+    // A footer is not text to compare where there is no other.
     let image = part("image/png", "AAAA") + "--b--\nfooter of a list\n";
     let read = multipart("mixed", &[image]);
     assert_eq!(

@@ -35,7 +35,7 @@ pub fn batch(file: &[u8], name: &str, config: &ReadConfig) -> Batch {
     whole
 }
 
-/// What `show` makes of each record of a file.
+/// Applies `show` to each record of a file.
 pub fn each<T>(
     file: &[u8],
     name: &str,

@@ -277,7 +277,7 @@ fn columns_can_be_named_on_the_command_line() {
         ("1,a\n2,b\n", &["a", "b"][..]),
         ("2,a\n3,b\n", &["a", "b"]),
         ("1,2\na,b\n", &["b"]),
-        // Beside other names, a number is no name.
+        // Beside other names, a number is not a name.
         ("2,text,x\n1,a,b\n", &["a"]),
     ] {
         assert_eq!(read_with("t.csv", rows, &by_number).texts(), texts);
@@ -396,7 +396,7 @@ fn a_long_row_with_a_quote_that_is_not_closed_ends_at_the_limit() {
     assert_eq!(found.rejected.len(), 1);
     let left = far[end..].lines().count();
     assert_eq!(found.documents.len(), left);
-    // A large row is no reason to look for quotes that are not there.
+    // A large row is not a reason to look for quotes that are not there.
     let large = format!("id,text\n1,\"{}\"\n2,b\n", "word\n".repeat(500_000));
     let found = read("t.csv", &large);
     assert_eq!(found.documents.len(), 2);

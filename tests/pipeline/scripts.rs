@@ -136,7 +136,7 @@ const CASES: [(&str, &[(&str, &str)]); 10] = [
             ("᧑᧒᧓", "᧑᧒᧓"),
             // The other digit one is a digit.
             ("᧑᧚ ᦀ", "᧑᧚|ᦀ"),
-            // Signs for words are no letters.
+            // Signs for words are not letters.
             ("ᦀ᧞ᦁ᧟", "ᦀ|ᦁ"),
             ("ᦀ ᦁ", "ᦀ|ᦁ"),
             ("xᦀ1", "x|ᦀ|1"),

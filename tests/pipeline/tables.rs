@@ -67,7 +67,7 @@ fn compare(out: &Path, what: &str) -> (usize, usize) {
             match name.as_str() {
                 "docno_a" | "docno_b" => assert_eq!(found, json!(cell), "{what}"),
                 "resemblance" | "score" => same_score(&found, cell, &what),
-                // Documents that are no captures have none.
+                // Documents that are not captures have none.
                 "url_a" | "url_b" | "date_a" | "date_b" => {
                     let expected = Some(cell).filter(|cell| !cell.is_empty());
                     assert_eq!(found, json!(expected), "{what}");

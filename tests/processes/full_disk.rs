@@ -53,7 +53,7 @@ struct Small {
     directory: tempfile::TempDir,
     prefix: Vec<&'static str>,
     input: PathBuf,
-    /// What is run, with its input and its output.
+    /// The command to run, with its input and its output.
     command: fn(&Path, &Path) -> String,
 }
 

@@ -407,7 +407,7 @@ fn contamination_replaces_only_what_it_wrote() {
         }
     }
 
-    // Files of one search are no outputs of another command.
+    // Files of one search are not outputs of another command.
     done(at, &format!("{search} o; {search} two"));
     let files = "cat o/*";
     let before = done(at, files);
@@ -532,7 +532,7 @@ fn nothing_waits_for_a_fifo_for_ever() {
     refused(at, "$L dedup --from b2 -o k4");
 }
 
-/// The content of manifest.json decides, and an output directory is no input.
+/// The content of manifest.json decides, and an output directory is not an input.
 #[test]
 fn output_directories_are_told_from_others() {
     let place = made();

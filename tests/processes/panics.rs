@@ -17,7 +17,7 @@ struct Subject {
     /// `INPUT` and `OUT` stand for their places.
     line: String,
     threads: usize,
-    /// What is done in the directory before.
+    /// The preparations in the directory.
     before: Vec<Before>,
     /// A panic at this point only; at each that it comes to, if there is none.
     only: Option<&'static str>,
@@ -231,7 +231,7 @@ impl Subject {
     }
 }
 
-/// What a run leaves, without what it cost.
+/// Returns the files that a run leaves, without its costs.
 fn left(out: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = tree(out);
     for (name, bytes) in &mut files {

@@ -154,7 +154,7 @@ impl Failure {
         }
     }
 
-    /// Those that fit an operation. Of an input, that it may not be read is no failure: it is
+    /// Those that fit an operation. Of an input, that it may not be read is not a failure: it is
     /// rejected.
     fn of(op: Op, input: bool) -> Vec<Failure> {
         use Failure::{Full, Once, Short, ShortThenFull};

@@ -505,7 +505,7 @@ fn results_that_were_deleted_are_made_again() {
         assert_same_files(&results(&out), &expected, name);
         assert_eq!(names(&out), expected_names);
     }
-    // A result that was cut is no result.
+    // A result that was cut is not a result.
     fs::write(out.join("pairs.tsv"), "").unwrap();
     run.run(&[&input], &out).unwrap();
     assert_same_files(&results(&out), &expected, "cut");
@@ -606,7 +606,7 @@ fn a_directory_of_others_with_names_like_ours_is_not_touched() {
     assert_same_files(&results(&out), &expected, "without its manifest");
 }
 
-/// The output directory may lie in the directory that is read: its files are no input.
+/// The output directory may lie in the directory that is read: its files are not input.
 #[test]
 fn output_below_the_input_is_not_read() {
     let directory = common::temporary();

@@ -1,4 +1,4 @@
-//! What near-duplicates do to the metrics of retrieval systems.
+//! Measures the effect of near-duplicates on the metrics of retrieval systems.
 //!
 //! # Source
 //! Bernstein & Zobel 2005 ("Redundant documents and search effectiveness", CIKM) count a document
@@ -27,12 +27,12 @@
 //! | removed | the first document of a unit, with the relevance of the unit | every unit once |
 //! | condensed | the same without units that are not judged | every unit once |
 //!
-//! Metrics are those of trec_eval: a document is relevant above 0, and what is not judged is not
-//! relevant. A ranking is in the order of falling scores, in single precision; of equal ones, the
-//! docno that is greater byte by byte comes first. The gain of a document is its relevance, or 0 if
-//! that is negative, and its discount is the binary logarithm of its rank and 1. Means are over all
-//! topics of the judgements: a topic that a ranking lacks, or that has no relevant document, counts 0
-//! (`trec_eval -c`, and `ir_measures`).
+//! Metrics are those of trec_eval: a document is relevant above 0, and a document without a
+//! judgement is not relevant. A ranking is in the order of falling scores, in single precision; of
+//! equal ones, the docno that is greater byte by byte comes first. The gain of a document is its
+//! relevance, or 0 if that is negative, and its discount is the binary logarithm of its rank and 1.
+//! Means are over all topics of the judgements: a topic that a ranking lacks, or that has no
+//! relevant document, counts 0 (`trec_eval -c`, and `ir_measures`).
 //!
 //! Kendall's tau is tau-b: systems that are equal in one of the orders do not count as a pair of it.
 //!
@@ -61,7 +61,7 @@ const JUDGED_BYTES: u64 = 200;
 const LINE_BYTES: u64 = 48;
 
 keywords! {
-    /// What is done about near-duplicates.
+    /// The treatment of near-duplicates.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum Treatment {
         /// Nothing.
@@ -176,7 +176,7 @@ pub struct EffectReport {
     /// Each ranking, in the order of the command.
     pub systems: Vec<SystemEffect>,
     /// Kendall's tau of the systems' order by treatment and metric, and the order as given; `None`
-    /// if there is no order.
+    /// without an order.
     #[serde(serialize_with = "by_name")]
     pub tau: Vec<[Option<f64>; METRICS.len()]>,
     /// Pairs of systems that change order by average precision, for each treatment and topic.
@@ -212,7 +212,7 @@ struct JudgedTopic {
     once: Vec<i64>,
 }
 
-/// The unit of a document: the number of its cluster, which is no hash, or its own hash.
+/// The unit of a document: the number of its cluster, which is not a hash, or its own hash.
 fn unit(clusters: &Clusters, key: u128) -> u128 {
     let member = clusters.member(key);
     member.map_or(key, |member| u128::from(member.cluster))

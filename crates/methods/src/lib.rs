@@ -94,7 +94,7 @@ pub const METHODS: &[&Entry] = &[
 pub struct Entry {
     /// The name of the method in a [`Spec`].
     pub name: &'static str,
-    /// What the method does, in one line.
+    /// Describes the method in one line.
     pub about: &'static str,
     /// The paper and sections that describe it.
     pub paper: &'static str,
@@ -111,7 +111,7 @@ type Append = dyn Fn(&mut Document<'_>, &mut Vec<u64>) + Send + Sync;
 
 /// A method with its parameters.
 pub struct Method {
-    /// What the features of two documents must share.
+    /// The features that two documents must share to be a pair.
     pub join: JoinConfig,
     /// Whether the documents of each feature are a set of duplicates, listed as a line in
     /// `sets.jsonl`.

@@ -94,7 +94,7 @@ impl MinHashes {
         }
     }
 
-    /// Appends the bands of a set. Leaves the set sorted.
+    /// Appends the bands of a set, and leaves the set sorted.
     pub fn keys(&self, fingerprints: &mut Vec<u64>, keys: &mut Vec<u64>) {
         bands(&least(&self.family, fingerprints), self.rows, keys);
     }

@@ -76,7 +76,7 @@ pub(super) fn stem(word: &mut Vec<u8>) {
     }
 }
 
-/// Endings, each before the one that replaces it; `-` is none.
+/// Endings, each before its replacement; `-` stands for none.
 const STEP_2: [&str; 40] = words(
     "ational ate tional tion enci ence anci ance izer ize abli able alli al entli ent eli e \
      ousli ous ization ize ation ate ator ate alism al iveness ive fulness ful ousness ous \

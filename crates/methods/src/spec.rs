@@ -127,7 +127,8 @@ impl Spec {
         format!("{}:{}", self.entry.name, all.collect::<Vec<_>>().join(","))
     }
 
-    /// What the results depend on besides the collection: all values, and the content of a file.
+    /// Returns everything but the collection that decides the results: all values, and the content
+    /// of a file.
     pub(super) fn identity(&self) -> Result<String> {
         let digest = self.method.file.as_deref().map(digest);
         Ok(self.whole() + &digest.transpose()?.unwrap_or_default())

@@ -72,7 +72,7 @@ const KOLCZ_SHORT: usize = 4;
 /// The separator after each term.
 pub(super) const END: u8 = b'\n';
 
-/// What the parameter `filters` accepts.
+/// Describes the values that the parameter `filters` accepts.
 macro_rules! filters_help {
     () => {
         "any of sw (stop words), tg5 (below 5 characters), tl25 (above 25), nosc (with special characters) \

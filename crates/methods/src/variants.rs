@@ -147,7 +147,7 @@ pub fn variant_names() -> Vec<String> {
     names
 }
 
-/// What is made of a document.
+/// The numbers and signatures that a method makes of a document.
 struct Made<E> {
     terms: u32,
     bytes: u64,
@@ -365,8 +365,8 @@ fn facts(base: &Workspace, context: &Context<'_>) -> Result<Vec<[u32; 2]>> {
     Ok(facts)
 }
 
-/// Reads the texts once and counts what the methods `names` make of them. `memory` is what the
-/// caller holds.
+/// Reads the texts once and counts what the methods `names` make of them. `memory` is the memory in
+/// use by the caller.
 fn count<E: Send>(
     base: &Workspace,
     names: Vec<String>,

@@ -40,7 +40,7 @@ pub fn verify(directory: &Path) -> Result<Verified> {
     let mut theirs = BTreeSet::new();
     look_through(directory, &manifest, &theirs, &mut found)?;
     theirs.extend(own(&manifest));
-    // What the columns and pairs of a damaged directory say together is of no use.
+    // The columns and pairs of a damaged directory need not agree, so they are not compared.
     if found.errors.is_empty() {
         let workspace = Workspace::unlocked(directory, manifest);
         found.errors.extend(agree(&workspace).err());
@@ -182,7 +182,7 @@ impl Show<'_> {
     }
 }
 
-/// Of which collection a part is, and what the manifest says of it; nothing, if it stands alone.
+/// The collection of a part, and its entry in the manifest; nothing, if it stands alone.
 type Said<'s> = (Option<u128>, Option<&'s PartInfo>);
 
 /// Decodes a part, of a collection of this number of documents, from end to end, or as far as its

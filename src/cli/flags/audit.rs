@@ -10,7 +10,7 @@ use lookalike_base::{Context, Error, Result};
 use lookalike_store::Workspace;
 use lookalike_tasks::audit::{AuditConfig, Source};
 
-/// What the page of a deduplication shows.
+/// The flags for the page of a deduplication.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Deduplication")]
 pub(crate) struct AuditFlags {

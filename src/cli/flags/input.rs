@@ -86,7 +86,7 @@ pub struct Reading {
     /// Make a document of each element of a list in JSON objects
     ///
     /// For files that are one object around all records, as exports of chats are: PATH leads to the
-    /// list. --text-field and --id-field then name fields of its elements. What is around the list
+    /// list. --text-field and --id-field then name fields of its elements. The rest of the object
     /// is not read, and copies keep it. The object may be of any size.
     ///
     /// Example: --records 'messages[]'
@@ -181,9 +181,9 @@ pub struct Reading {
     /// Read only records of web archives whose URL matches GLOB (repeatable)
     ///
     /// GLOB is matched against the whole URL. `*` matches any text, also across `/`; `?` one
-    /// character; `[ab]` and `{one,two}` alternatives. What a crawler stores beside the pages, such
-    /// as its log (metadata://...) and the text of pages (urn:text:...), is read only if a GLOB
-    /// matches its URL.
+    /// character; `[ab]` and `{one,two}` alternatives. Records that a crawler stores beside the
+    /// pages, such as its log (metadata://...) and the text of pages (urn:text:...), are read only
+    /// if a GLOB matches their URL.
     ///
     /// Example: --include-url 'https://*.example.org/*'
     #[arg(long, value_name = "GLOB")]
@@ -276,7 +276,7 @@ impl Reading {
     }
 }
 
-/// Limits on what is read, and the fallback for the charset.
+/// Limits on reading, and the fallback for the charset.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reading")]
 pub struct ReadLimits {
@@ -311,7 +311,7 @@ pub struct ReadLimits {
     pub detect_charset: bool,
 }
 
-/// What is read, and how.
+/// The inputs, and the flags for reading them.
 #[derive(Debug, Args)]
 pub struct InputFlags {
     /// Files, directories, or `-` for standard input
@@ -397,10 +397,11 @@ pub(crate) struct ShingleFlags {
     /// joins words that are divided at line ends. Composed and decomposed characters are always the
     /// same, and characters that nobody sees never count.
     ///
-    /// identifiers, with --tokens code or auto, takes all names as the same that are no keyword of
-    /// the language, so that a program with other names is a copy. Without a language, keywords of
-    /// C, C++, Java, Python, JavaScript, TypeScript, Rust, Go, the shell and SQL stay. So do words
-    /// of strings and comments. literals does so with numbers and with the content of strings.
+    /// identifiers, with --tokens code or auto, takes all names that are not keywords of the
+    /// language as the same, so that a program with other names is a copy. Without a language,
+    /// keywords of C, C++, Java, Python, JavaScript, TypeScript, Rust, Go, the shell and SQL stay.
+    /// Words of strings and comments also stay. literals takes all numbers as the same, and the
+    /// content of all strings.
     ///
     /// Example: --fold compat,digits
     #[arg(long, value_name = "LIST", default_value = "none")]
@@ -510,8 +511,8 @@ pub struct CollectionFlags {
     /// file, url, host, path, date, words. Operators: == != < <= > >= in && || ! ?: + - * /.
     /// Functions: abs, contains, date, days, double, endsWith, has, hours, size, startsWith, string.
     /// A comparison with a missing field is false; has(a.date) asks for it. Clusters and removals
-    /// follow from these pairs, and documents with the same words are no exception. The directory
-    /// keeps EXPR and the values of its fields, for `add` and `--from`.
+    /// follow from these pairs, even for documents with the same words. The directory keeps EXPR
+    /// and the values of its fields, for `add` and `--from`.
     ///
     /// Example: --where 'a.host != b.host && abs(a.words - b.words) < 100'
     #[arg(long = "where", value_name = "EXPR", help_heading = "Pairs")]

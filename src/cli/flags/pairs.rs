@@ -217,14 +217,14 @@ pub(crate) struct JoinFlags {
     fan_in: Option<usize>,
 }
 
-/// Marks a flag of [`Planning`] as one that requires `--precision`.
+/// Marks that a flag of [`Planning`] requires `--precision`.
 fn of_precision(arg: clap::Arg) -> clap::Arg {
     arg.requires("precision")
 }
 
 impl JoinFlags {
     /// The parameters in the form that the library takes, after checking them, and the parameters
-    /// of the plan if one is to be made. What no flag says is as in the search `before`.
+    /// of the plan if one is to be made. Parameters without a flag are as in the search `before`.
     pub fn parameters(
         &self,
         collection: &CollectionConfig,

@@ -52,7 +52,7 @@ impl StoreFlags {
     /// The addresses of the arguments, and those of the buckets and hosts that are allowed.
     ///
     /// # Errors
-    /// `BadParameter` for one that is not an address.
+    /// `BadParameter` for a value that is not an address.
     pub(crate) fn allowed(&self, mut all: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
         let more = std::env::var(ALLOW).unwrap_or_default();
         let more = more

@@ -1,5 +1,5 @@
-//! The page of the audit of a deduplication: what was removed, from where, and pairs of documents
-//! by which a person can judge it.
+//! The page of the audit of a deduplication: the removed documents, their sources, and pairs of
+//! documents by which a person can judge it.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -112,7 +112,7 @@ pub(crate) fn write(
     Ok(PageStats::end(workspace, written, shown, &read, context))
 }
 
-/// What the sections of the page show.
+/// The data that the sections of the page show.
 struct Page<'p> {
     audit: &'p Audit,
     verdicts: Option<&'p Verdicts>,
@@ -260,7 +260,7 @@ impl Page<'_> {
         }
     }
 
-    /// What a person found in the samples.
+    /// Shows the verdicts of a person on the samples.
     fn verdicts(&self) -> Markup {
         let Some(verdicts) = self.verdicts else {
             return html! {};

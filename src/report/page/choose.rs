@@ -168,7 +168,7 @@ impl Chosen {
     }
 }
 
-/// Upper limits on what is shown.
+/// Upper limits on the content of a page.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Most {
     pub clusters: u64,

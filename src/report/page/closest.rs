@@ -1,4 +1,4 @@
-//! What the page of a run without pairs shows: the closest pair below the threshold, and what to try.
+//! Shows, on the page of a run without pairs, the closest pair below the threshold and advice.
 
 use super::Page;
 use super::frame::Section;
@@ -50,7 +50,7 @@ pub(super) fn closest(page: &Page<'_>) -> Markup {
     })
 }
 
-/// What may find pairs, as arguments of `lookalike run`, and why.
+/// Returns arguments of `lookalike run` that may find pairs, each with the reason.
 fn advice(page: &Page<'_>) -> Vec<(String, String)> {
     let mut advice = Vec::new();
     let directory = page.config.directory.as_deref().unwrap_or("DIR");

@@ -174,10 +174,10 @@ fn one_member(page: &Page<'_>, cluster: &ShownCluster, member: &Member) -> Marku
     member_row(page.documents, member.document, [kind, score])
 }
 
-/// The columns of a member of a cluster after its docno, what it is and its score.
+/// The columns of a member of a cluster after its docno, kind and score.
 pub(super) const MEMBER: [&str; 5] = [">words", "date", "title", "address", "file and record"];
 
-/// A member of a cluster: its docno, what it is, its score, and [`MEMBER`].
+/// A member of a cluster: its docno, kind, score, and [`MEMBER`].
 pub(super) fn member_row(
     documents: PageDocuments<'_>,
     number: u32,
@@ -204,7 +204,7 @@ pub(super) fn member_row(
 /// An array for each cluster: number of members, of exact duplicates among them, number in
 /// `clusters.jsonl`, members, links. A member is an array of number, docno, file, record, words,
 /// place of the first member with its words, similarity to the representative, title, address, date
-/// and beginning of its text; what is empty at its end is left out. The links are the places of two
+/// and beginning of its text; empty values at its end are left out. The links are the places of two
 /// members and their similarity, one after the other.
 pub(super) fn data(page: &Page<'_>, sheet: &mut Sheet) -> Result<()> {
     let documents = page.chosen.documents.values();

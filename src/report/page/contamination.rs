@@ -95,7 +95,7 @@ fn place(document: &ListedDocument) -> String {
     format!("{}:{}", document.file, document.record)
 }
 
-/// The items in a table, and what is said of all of them.
+/// The items in a table, and the text about all of them.
 fn ranking(report: &ContaminationReport) -> Markup {
     let sets = report.test_sets.len() > 1;
     let columns = ">rank,item,document with the most,>words of the item,>in this document,>in all documents,>documents";

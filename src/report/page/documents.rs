@@ -74,8 +74,8 @@ pub(super) fn named(document: &ShownDocument) -> Markup {
     }
 }
 
-/// The documents of a page: their names, what was read of them again, and where their captures are
-/// replayed.
+/// The documents of a page: their names, the parts that were read again, and where their captures
+/// are replayed.
 #[derive(Clone, Copy)]
 pub(super) struct PageDocuments<'p> {
     named: &'p HashMap<u32, ShownDocument>,

@@ -1,4 +1,4 @@
-//! What was found, in numbers and sentences.
+//! Describes the results in numbers and sentences.
 
 use super::choose::HUNDREDTHS;
 use super::frame::many;
@@ -70,7 +70,7 @@ fn sentence(documents: u64, redundant: u64) -> String {
     }
 }
 
-/// What was read and how it was compared.
+/// Describes the documents that were read, and how they were compared.
 fn compared(summary: &Summary, wording: &Wording<'_>) -> String {
     let catalogue = summary.catalogue.clone().unwrap_or_default();
     let others = summary.others();

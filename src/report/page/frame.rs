@@ -123,7 +123,7 @@ impl Section {
         }
     }
 
-    /// The section with what follows the heading.
+    /// The section with the content after the heading.
     #[must_use]
     pub fn with(mut self, body: Markup) -> Section {
         self.markup = self.of(body);

@@ -123,7 +123,7 @@ pub const STUDY_PAGE: &str = "study/study.html";
 /// 20,000 words, half of them shared, the process needs 13 MiB in all.
 const FIXED_BYTES: u64 = 16 << 20;
 
-/// What a page shows: options of the command.
+/// The options of the command that choose the content of a page.
 #[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
 pub struct PageConfig {
     /// Title of the page [default: Near-duplicates in NAME]
@@ -403,7 +403,7 @@ impl Page<'_> {
         sheet.put(ledger::ledger(self.summary))
     }
 
-    /// The pairs below the threshold, without the one that the closest pair is.
+    /// The pairs below the threshold, without the closest pair.
     fn below(&self) -> &[ShownPair] {
         let below = &self.chosen.of_pairs.below[..];
         below.get(usize::from(self.none())..).unwrap_or_default()

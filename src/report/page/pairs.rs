@@ -48,7 +48,7 @@ pub(super) fn random(page: &Page<'_>) -> Markup {
     }
 }
 
-/// What the marks in texts mean.
+/// Explains the marks in texts.
 pub(super) fn marks(page: &Page<'_>) -> Markup {
     let parse = &page.summary.collection.shingle.parse;
     let overlooked = match parse.tokens {

@@ -40,7 +40,7 @@ pub(super) fn short(score: &str) -> String {
     short_below(score, 1.0)
 }
 
-/// The same. A score below the threshold never looks like one that reaches it.
+/// The same. A score below the threshold never looks like a score that reaches it.
 pub(super) fn short_below(score: &str, threshold: f64) -> String {
     match score.parse::<f64>() {
         Ok(value) if score.contains('.') => {

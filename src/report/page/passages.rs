@@ -130,7 +130,7 @@ fn short(workspace: &Workspace, shared: &Shared) -> Result<Markup> {
     }))
 }
 
-/// What the sections of the page show.
+/// The data that the sections of the page show.
 struct Page<'p> {
     /// The number of documents of the collection.
     read_documents: u64,
@@ -163,7 +163,7 @@ impl Page<'_> {
         (a != b).then_some((usize::from(is_later), stated))
     }
 
-    /// The pairs in a table, and what is said of all of them.
+    /// The pairs in a table, and the text about all of them.
     fn ranking(&self) -> Markup {
         let pairs = &self.shared.pairs;
         let dated = pairs.iter().any(|pair| self.later(pair).is_some());

@@ -14,8 +14,8 @@ const LEAST_OF_STRIP: usize = 120;
 /// Width of the strip in its own units, and so the limit on its marks.
 const STRIP: usize = 600;
 
-/// What the marks mean, and the choice of what is marked: at first the differences, or what both
-/// texts share. The element around both texts has the class `pair`.
+/// Explains the marks, and lets the reader choose what is marked: at first the differences, or the
+/// text that both share. The element around both texts has the class `pair`.
 pub(super) fn options(shared: bool) -> Markup {
     html! {
         div.options {

@@ -21,7 +21,7 @@ const FILTER: &str = include_str!("versions.js");
 const MOST: usize = 2000;
 const NAME_CHARS: usize = 300;
 
-/// The versions that a page lists: the first ones that are no unchanged page.
+/// The versions that a page lists: the first ones that are not an unchanged page.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     rows: Vec<Version>,
@@ -254,7 +254,7 @@ pub(crate) fn numbers_of(crawl: &Crawl, kinds: &[&'static str]) -> impl Iterator
     kinds.iter().map(move |kind| count(number(kind)))
 }
 
-/// How pages and crawls were told apart, and what is left out.
+/// How pages and crawls were distinguished, and the omitted pages.
 pub(crate) fn about(summary: &VersionsSummary) -> String {
     let mut out = format!("{} by {}.", counted(summary.pages, "page"), summary.by);
     if summary.order == "inputs" {

@@ -56,7 +56,7 @@ pub(crate) fn compared(
     Ok(())
 }
 
-/// Prints what is known about both documents.
+/// Prints the facts about both documents.
 pub(crate) fn head(both: &Both, screen: Screen, put: Put<'_>) -> Result<()> {
     let names = [&both.a, &both.b].map(|side| visible(&table::cell(&side.found.record.docno)));
     let width = names.iter().map(|name| name.chars().count()).max();

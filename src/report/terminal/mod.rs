@@ -5,7 +5,7 @@
 //! ([`Screen`]). Out: lines, piece by piece, which may contain escape sequences for colours.
 //!
 //! # Invariants
-//! - What a document says reaches the output only through [`Flow`] and [`visible`]: control
+//! - The content of a document reaches the output only through [`Flow`] and [`visible`]: control
 //!   characters and invisible characters that change how a text looks are written as escapes. So
 //!   this module writes the only escape sequences, and none without colours.
 //! - Lines of a text side by side are never wider than the screen.
@@ -40,7 +40,7 @@ pub(crate) type Put<'p> = &'p mut dyn FnMut(&str) -> Result<()>;
 pub(crate) enum Style {
     #[default]
     Plain,
-    /// What the program says about the text.
+    /// Words of the program about the text.
     Soft,
     Strong,
     /// Only in the first text.

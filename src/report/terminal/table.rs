@@ -177,7 +177,7 @@ impl Growing {
             .max(LEAST_NAME);
         let mut widths = self.widths.clone();
         let texts = &mut widths[..self.texts];
-        // What the short columns leave is for the others.
+        // The other columns get the space that the short ones leave.
         let short = texts.iter().filter(|&&w| w <= each);
         let spare: usize = short.clone().map(|w| each - w).sum();
         let long = texts.len() - short.count();

@@ -37,7 +37,7 @@ fn setting(name: &str, usual: usize) -> usize {
     })
 }
 
-/// What was done to the subjects.
+/// Counts the operations on the subjects.
 #[derive(Debug, Default)]
 struct Tally {
     kills: usize,

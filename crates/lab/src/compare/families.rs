@@ -178,7 +178,8 @@ pub(super) fn run(
     })
 }
 
-/// Counts what a method finds of each family, in its row. `sets` has every document by itself.
+/// Counts the documents that a method finds of each family, in its row. `sets` has every document
+/// by itself.
 fn count_clusters(
     workspace: &Workspace,
     sets: UnionFind,

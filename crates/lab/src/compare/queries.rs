@@ -58,9 +58,9 @@ const NONE: u32 = u32::MAX;
 /// The documents that are queries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sample {
-    /// This number of documents that are no exact duplicates of earlier ones, chosen at random.
+    /// This number of documents that are not exact duplicates of earlier ones, chosen at random.
     Some(u64),
-    /// All documents that are no exact duplicates of earlier ones.
+    /// All documents that are not exact duplicates of earlier ones.
     All,
     /// The documents whose docnos are the lines of a file.
     Listed(PathBuf),
@@ -279,7 +279,7 @@ fn choose(
     kept.sorted().into_iter().map(|(_, document)| document)
 }
 
-/// What a method and the ground truth find for a query.
+/// Counts the documents that a method and the ground truth find for a query.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     found: u32,
@@ -287,7 +287,7 @@ struct Counts {
     both: u32,
 }
 
-/// Compares what a method finds for the queries with what the ground truth finds.
+/// Compares the documents that a method finds for the queries with those of the ground truth.
 pub fn of_method(
     (method, truth): (&Workspace, &Workspace),
     queries: &Ranks,

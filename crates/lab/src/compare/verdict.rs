@@ -33,7 +33,7 @@ pub struct Verdict {
     /// The methods besides the ground truth with a precision and a recall, in the order of the
     /// comparison.
     pub standings: Vec<Standing>,
-    /// The method with the highest F1; among equals, the one that took the least CPU time.
+    /// The method with the highest F1; among equals, the method with the least CPU time.
     pub best: Option<Standing>,
     /// The method that took the least CPU time among those that are [`CLOSE`] to the best.
     pub cheapest: Option<Standing>,

@@ -28,7 +28,7 @@ const MOST_ROWS: usize = 10_000;
 pub struct FormulaRow {
     /// Where the paper has it.
     pub place: &'static str,
-    /// What it is.
+    /// A description of the result.
     pub about: &'static str,
     /// Its variables, by the names of the options.
     #[serde(serialize_with = "members")]

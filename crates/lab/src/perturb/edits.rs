@@ -75,8 +75,8 @@ impl Edit {
 /// ```
 ///
 /// # Errors
-/// The number of the first edit that names a word other than the one at its place, or that is out of
-/// order, and what is there.
+/// The number of the first edit that names a word other than the one at its place, or that is out
+/// of order, and the word that is there.
 pub fn apply(original: &str, edits: &[Edit]) -> Result<String, (usize, String)> {
     fn push(copy: &mut String, word: &str) {
         if !copy.is_empty() {

@@ -19,7 +19,7 @@ keywords! {
 }
 
 keywords! {
-    /// What the lines of judgements look like.
+    /// The format of the lines of judgements.
     #[derive(Default)]
     pub enum QrelsFormat: "is not" {
         /// The number of fields of the first line, and whether a docno has several lines, decide.

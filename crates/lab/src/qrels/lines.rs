@@ -248,7 +248,8 @@ impl Judgements {
         FileCounts::of(path, clusters, lines)
     }
 
-    /// What is judged separately within a topic: the number of the subtopic; 0 in other forms.
+    /// Returns the number of the subtopic, which is judged separately within a topic; 0 in other
+    /// forms.
     pub fn subtopic(&self, judgement: &Judgement) -> u32 {
         match self.format {
             QrelsFormat::Ndeval => judgement.second,

@@ -270,7 +270,7 @@ pub fn read<'r>(
     Ok((judgements, clusters, runs))
 }
 
-/// What is decided about each judgement, by its number.
+/// The decisions about each judgement, by its number.
 struct Chosen {
     keep: Vec<bool>,
     /// The judgement whose docno stands for a topic and cluster, in the ranking too.
@@ -359,20 +359,21 @@ fn check_output(config: &QrelsConfig, source: &Source, output: &Path) -> Result<
     OwnDirectory::look(output, is_ours, "qrels")
 }
 
-/// The memory of judgements and what belongs to them, and how their reading is stopped.
+/// The memory of judgements and the data that belong to them, and the way to stop their reading.
 pub struct Held<'a> {
     context: &'a Context<'a>,
     stage: &'static str,
     pub memory: Memory,
     /// Bytes of memory of a judgement besides its text.
     line_bytes: u64,
-    /// What the caller needs for each line of a ranking, besides what [`read`] needs and its docno.
+    /// The memory that the caller needs for each line of a ranking, besides the memory of [`read`]
+    /// and of its docno.
     pub ranked_bytes: u64,
 }
 
 impl<'a> Held<'a> {
-    /// `bytes` are in use by the caller, and `line_bytes` are what it needs for each judgement
-    /// besides [`JUDGEMENT_BYTES`].
+    /// `bytes` are in use by the caller, and it needs `line_bytes` for each judgement besides
+    /// [`JUDGEMENT_BYTES`].
     pub fn new(
         stage: &'static str,
         context: &'a Context<'a>,
@@ -427,7 +428,7 @@ impl Placed {
     }
 }
 
-/// What the groups of a judgement are.
+/// Marks the kinds of groups of a judgement.
 #[derive(Clone, Copy, Debug, Default)]
 struct Marks {
     /// In a group.

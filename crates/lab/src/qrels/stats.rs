@@ -131,7 +131,7 @@ impl FileCounts {
 pub struct QrelsReport {
     /// Which judgement of a group was kept.
     pub keep: Keep,
-    /// What the lines of the judgements look like.
+    /// The format of the lines of the judgements.
     pub format: QrelsFormat,
     /// The lines of the judgements.
     pub qrels: FileCounts,

@@ -1,4 +1,4 @@
-//! Reproductions of papers for readers: tables, and what a directory says of them.
+//! Reproductions of papers for readers: tables, and the record of them in a directory.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use lookalike::report::terminal::wrapped;
 use lookalike_base::{counted, listed};
 use lookalike_store::table;
 
-/// What `reproduce.json` says.
+/// The content of `reproduce.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Reproduced {
     /// Version of the files.

@@ -21,7 +21,7 @@ const FORMAT: u32 = 1;
 /// Limit on the size of [`REPRODUCE_FILE`].
 const MOST_BYTES: u64 = 4 << 20;
 
-/// Whether a name in a directory is one that this module writes.
+/// Whether this module writes files with this name.
 fn is_ours(name: &str) -> bool {
     let named = [REPRODUCE_FILE, REPRODUCE_PAGE, CLAIMS_FILE, MADE].contains(&name);
     named || paper_of(name).is_some()
@@ -33,7 +33,7 @@ fn paper_of(name: &str) -> Option<Paper> {
     paper.parse().ok()
 }
 
-/// What an earlier command wrote about the same collection.
+/// Reads the papers that earlier commands reproduced on the same collection.
 fn earlier(out: &Path, collection: &str) -> Result<BTreeMap<Paper, ReproducedPaper>> {
     let path = out.join(REPRODUCE_FILE);
     if !disk::exists(&path)? || disk::size(&path)? > MOST_BYTES {

@@ -1,4 +1,4 @@
-//! Writes what the laboratory makes into directories, and names it in the manifests there.
+//! Writes the results of the laboratory into directories, and names them in the manifests there.
 
 use std::path::PathBuf;
 

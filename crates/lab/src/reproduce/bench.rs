@@ -1,4 +1,5 @@
-//! The collection of a reproduction, and what is made of it: methods, comparisons, edited copies.
+//! The collection of a reproduction, and the results made from it: methods, comparisons, edited
+//! copies.
 
 use std::path::{Path, PathBuf};
 
@@ -14,11 +15,11 @@ use lookalike_methods::{self as methods, Spec};
 use lookalike_store::{self as store, InputList, MANIFEST_FILE, Workspace, disk, json, put_file};
 use lookalike_text::read::{ReadConfig, Selection};
 
-/// The subdirectory of an output directory with what is made of the collection.
+/// The subdirectory of an output directory with the results made from the collection.
 pub const MADE: &str = "made";
 
-/// The collection, and the place for what is made of it. Methods run in the collection's directory,
-/// where `compare` finds them too.
+/// The collection, and the place for the results made from it. Methods run in the collection's
+/// directory, where `compare` finds them too.
 pub struct Bench<'a> {
     /// The collection.
     pub base: Workspace,
@@ -62,14 +63,14 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Tells what is done now.
+    /// Reports the step that begins.
     pub fn note(&self, line: &str) -> Result<()> {
         self.context.stop.check(STAGE)?;
         self.context.progress.note(line);
         Ok(())
     }
 
-    /// The directory for what is made of the collection, also for temporary files.
+    /// The directory for the results made from the collection, and for temporary files.
     ///
     /// # Errors
     /// `Io` if it cannot be created.
@@ -131,8 +132,8 @@ impl<'a> Bench<'a> {
         Ok(copied.saturating_sub(stats.docnos_repeated).min(most))
     }
 
-    /// Makes a corpus of edited copies of the collection's documents and reads it, or opens the one
-    /// that was made. `name` is its name below the output directory.
+    /// Makes a corpus of edited copies of the collection's documents and reads it, or opens an
+    /// existing corpus. `name` is its name below the output directory.
     ///
     /// # Errors
     /// Those of [`perturb::run`] and [`pipeline::ingest`]; `InputChanged` if an input of the
@@ -163,7 +164,7 @@ impl<'a> Bench<'a> {
             &theirs.shingle,
             env!("CARGO_PKG_VERSION"),
         );
-        // Says that the copies are complete, and of what they and the collection are made.
+        // Records that the copies are complete, and the sources of the copies and the collection.
         let done = serde_json::json!({ "of": store::digest_of(&stands_on, &marker)? });
         let done = json::pretty(&done, &marker)?.into_bytes();
         let copies = |collection| Copies {

@@ -122,7 +122,7 @@ fn scored(
     Ok(all)
 }
 
-/// What is measured for the tables and claims.
+/// Measures the rows of the tables and the values of the claims.
 pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Measured) -> Result<()> {
     let bench = &*bench;
     let (chunks, _) = bench.method(&bench.base, CHUNKS)?;

@@ -41,7 +41,7 @@ const WINDOWED: [&str; 2] = ["mod:n=100", "bsw:n=400"];
 const RESEARCH: [&str; 4] = ["mod:n=500", "min", "sketch", "bsw:n=500"];
 /// Coarse and fine samples, of Figures 5 and 6.
 const FREQUENCIES: [&str; 4] = ["sketch:n=10", "sketch", "bsw:n=1000", "bsw:n=100"];
-/// The algorithms of section 5, for short documents, and what they are called in the paper.
+/// The algorithms of section 5, for short documents, and their names in the paper.
 const METHODS: [&str; 4] = ["mod", "min", "sketch", "bsw"];
 const NAMES: [&str; 4] = ["Mod100", "Min100", "Sketch100", "BSW100"];
 /// The thresholds of Figure 9, in per cent, and the place of 70 %, that of Table 2.
@@ -55,7 +55,7 @@ const SLIGHT: f64 = 0.04;
 const TEXT_BYTES: usize = 500_000;
 const TIMED_WINDOWS: [u64; 4] = [5, 20, 50, 100];
 
-/// What is measured for the tables and claims; nothing without documents to copy.
+/// Measures the rows of the tables and the values of the claims; nothing without documents to copy.
 pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Measured) -> Result<()> {
     let originals = bench.originals(ORIGINALS)?;
     if originals == 0 {

@@ -80,7 +80,7 @@ struct Kept {
     documents: u64,
     words: u64,
     bytes: u64,
-    /// Documents that are no exact duplicates, and their shingles.
+    /// Documents that are not exact duplicates, and their shingles.
     representatives: u64,
     shingles: u64,
 }
@@ -105,7 +105,7 @@ struct SuperShingles<'r> {
     row: &'r MethodRow,
 }
 
-/// What is run of each of [`TECHNIQUES`]. The last one is the syntactic filter of Figure 1.
+/// The methods to run for each of [`TECHNIQUES`]. The last one is the syntactic filter of Figure 1.
 fn techniques() -> [Vec<String>; 4] {
     let super_shingles = SUPER.map(|k| match k {
         2 => "super-shingles".into(),
@@ -121,7 +121,7 @@ fn techniques() -> [Vec<String>; 4] {
     ]
 }
 
-/// What is measured for the tables and claims.
+/// Measures the rows of the tables and the values of the claims.
 pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Measured) -> Result<()> {
     let context = bench.context();
     let scratch = bench.scratch()?.to_path_buf();
@@ -354,8 +354,8 @@ fn named<'v>(of: &'v Variants, name: &str) -> Option<&'v Counts> {
     of.counts.iter().find(|of| of.name == name)
 }
 
-/// Table II: unique documents with each filter, and whether the one that keeps least of the lexicon
-/// has the fewest.
+/// Table II: unique documents with each filter, and whether the filter that keeps least of the
+/// lexicon has the fewest.
 fn special_characters(filters: &Variants) -> Vec<Cell> {
     let unique = ["sw", "tg5", "tl25", "nosc", "stem"]
         .into_iter()
@@ -653,7 +653,7 @@ mod tests {
         assert_eq!(time(0.0, 0.0, 0.3), [Untested; 2]);
     }
 
-    /// The published tables agree with each other, and with what is run.
+    /// The published tables agree with each other, and with the methods that are run.
     #[test]
     fn published_tables_agree() {
         let web = 247_491.0;

@@ -48,7 +48,7 @@ const REMEDIES: [(&str, &str); 4] = [
     ),
 ];
 
-/// What a method finds for the queries.
+/// Counts the results of a method for the queries.
 #[derive(Clone, Debug, Default)]
 struct Found {
     /// Randomised lexicons.
@@ -105,7 +105,7 @@ fn with_lexicons(of: &str, lexicons: u32) -> String {
     }
 }
 
-/// What is measured for the tables and claims.
+/// Measures the rows of the tables and the values of the claims.
 pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Measured) -> Result<()> {
     let context = bench.context();
     let labels = bench
@@ -243,7 +243,7 @@ fn shown<const N: usize>(numbers: [u32; N], values: Option<&Vec<f64>>) -> String
     shown.unwrap_or(UNDEFINED.into())
 }
 
-/// What is said of a value without numbers.
+/// The words for a value without numbers.
 const UNDEFINED: &str = "not defined on this collection";
 
 /// The claims of section 7.1.

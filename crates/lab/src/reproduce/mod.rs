@@ -11,14 +11,14 @@
 //! its [`Claim`]s.
 //!
 //! # Algorithm
-//! A paper's module runs what the paper ran: methods, edited copies, trials ([`Bench`]), and measures
-//! the rows of its tables and the values of its claims. Titles, columns, published values, claims and
-//! what must be so if they hold are in the paper's file; `published` puts the measured values beside
-//! them. A function computes the values of a claim from counts, so that a test can show a collection on
-//! which the claim holds and one on which it does not.
+//! A paper's module repeats the experiments of the paper: methods, edited copies, trials
+//! ([`Bench`]), and measures the rows of its tables and the values of its claims. Titles, columns,
+//! published values, claims and what must be so if they hold are in the paper's file; `published`
+//! puts the measured values beside them. A function computes the values of a claim from counts, so
+//! that a test can show a collection on which the claim holds and one on which it does not.
 //!
 //! # Invariants
-//! - Everything but seconds depends only on the collection and on what is known about it.
+//! - Everything but seconds depends only on the collection and on the facts known about it.
 //! - A value of a paper is in a column of its own, and never takes part in a measured one.
 //! - Methods and copies that exist are reused; a stopped reproduction continues.
 //!
@@ -110,8 +110,8 @@ pub fn collection_of(directory: &Path) -> Result<(String, String)> {
     Ok((digest, manifest.program.clone()))
 }
 
-/// Reproduces a paper on the collection of `directory`. What has to be made for it, apart from the
-/// results of methods, is kept in the directory `out`.
+/// Reproduces a paper on the collection of `directory`. Corpora and other data for it, apart from
+/// the results of methods, are kept in the directory `out`.
 ///
 /// # Errors
 /// See the module.

@@ -1,4 +1,4 @@
-//! What a reproduction consists of: exhibits, which are tables and figures of a paper, and claims.
+//! The parts of a reproduction: exhibits, which are tables and figures of a paper, and claims.
 
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
@@ -22,19 +22,19 @@ pub struct Reproduction {
 }
 
 keywords! {
-    /// What became of a claim on this collection.
+    /// The finding about a claim on this collection.
     #[derive(Hash)]
     pub enum Finding: "is not a finding; use" {
         /// The numbers of this collection agree with it.
         Holds = "holds",
         /// They do not.
         Differs = "differs",
-        /// It needs what this collection or this program does not have.
+        /// It needs something that this collection or this program does not have.
         Untested = "cannot be tested here",
     }
 }
 
-/// A statement of a paper that its tables or figures support, and what this collection says to it.
+/// A statement of a paper that its tables or figures support, and the finding on this collection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     /// Where the paper makes it: `Section 4.3, Table III`.
@@ -56,9 +56,9 @@ pub struct Exhibit {
     pub name: String,
     /// Its place in the paper: `Table III`.
     pub place: String,
-    /// What it shows.
+    /// The title of the exhibit.
     pub title: String,
-    /// What is counted, and what differs from the paper; whole sentences.
+    /// Describes the counts and the differences from the paper, in whole sentences.
     pub about: String,
     /// The columns.
     pub columns: Vec<Column>,
@@ -234,7 +234,7 @@ impl Cell {
     }
 }
 
-/// Declares what a cell is made of.
+/// Declares the types from which a cell is made.
 macro_rules! from {
     ($($value:ident: $type:ty => $cell:expr),+ $(,)?) => {
         $(impl From<$type> for Cell {

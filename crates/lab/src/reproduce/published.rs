@@ -2,8 +2,8 @@
 //! and claims, and compares it with the measured values.
 //!
 //! # In and out
-//! In: the file of a paper, and what is [`Measured`]: rows by the name of their table, and values by
-//! the name of their claim. Out: exhibits and claims in the order of the file.
+//! In: the file of a paper, and the [`Measured`] values: rows by the name of their table, and
+//! values by the name of their claim. Out: exhibits and claims in the order of the file.
 //!
 //! # Invariants
 //! A name that is not in the file, and too many or too few values are errors.
@@ -18,10 +18,10 @@ use lookalike_base::{Error, Result};
 /// Rows of values.
 pub(super) type Rows = Vec<Vec<Cell>>;
 
-/// What is measured on a collection, for the tables and claims of a paper.
+/// The values measured on a collection for the tables and claims of a paper.
 #[derive(Debug, Default)]
 pub(super) struct Measured {
-    /// The values in what a table is about, and its rows.
+    /// The values in the description of a table, and its rows.
     tables: BTreeMap<String, (Vec<Cell>, Rows)>,
     claims: BTreeMap<String, Vec<Cell>>,
 }
@@ -32,7 +32,7 @@ impl Measured {
         self.table_about(name, Vec::new(), rows);
     }
 
-    /// The same, with the values in what it is about.
+    /// Adds the rows of a table or figure, and the values in its description.
     pub fn table_about(&mut self, name: &str, about: Vec<Cell>, rows: impl Into<Rows>) {
         self.tables.insert(name.into(), (about, rows.into()));
     }
@@ -61,10 +61,10 @@ struct Sheet {
     place: String,
     title: String,
     about: String,
-    /// The values in what it is about.
+    /// The values in its description.
     #[serde(default)]
     values: Vec<Column>,
-    /// What it is about if nothing is measured for it; without, it is left out.
+    /// Replaces `about` if nothing is measured for it; without this text, the exhibit is left out.
     untested: Option<String>,
     /// The columns; none of a drawing.
     #[serde(default)]
@@ -95,16 +95,16 @@ struct Sentence {
     /// The measured values.
     #[serde(default)]
     values: Vec<Column>,
-    /// What must be so if it holds: names of values and numbers with `<`, `<=`, `>` or `>=` between
-    /// them, or a value that is not 0.
+    /// The conditions under which it holds: names of values and numbers with `<`, `<=`, `>` or `>=`
+    /// between them, or a value that is not 0.
     #[serde(default)]
     holds: Vec<String>,
     /// The values that decide it, in a sentence.
     #[serde(default)]
     here: String,
-    /// What is said if they do not decide it; without, the same sentence.
+    /// The sentence if they do not decide it; by default, the same sentence.
     undecided: Option<String>,
-    /// What is said if nothing is measured; without, it is left out.
+    /// The sentence if nothing is measured; without it, the claim is left out.
     untested: Option<String>,
 }
 
@@ -167,7 +167,7 @@ impl Sheet {
         rows.iter().all(whole).then_some(rows)
     }
 
-    /// What it is about, and its rows; `None` if what is measured does not fit.
+    /// Returns its description and rows; `None` if the measured values do not fit.
     fn content(&self, measured: Option<(Vec<Cell>, Rows)>) -> Option<(String, Rows)> {
         match measured {
             Some((about, rows)) => {
@@ -209,7 +209,7 @@ impl Sentence {
         Some(all)
     }
 
-    /// Whether it holds, and what is said of it; `None` if the values do not fit.
+    /// Returns whether it holds, and the sentence about it; `None` if the values do not fit.
     fn found(&self, measured: Option<Vec<Cell>>) -> Option<(Finding, String)> {
         let Some(values) = measured else {
             return Some((Finding::Untested, self.untested.clone()?));
@@ -252,7 +252,7 @@ impl Published {
     /// The exhibits and claims of the paper.
     ///
     /// # Errors
-    /// `BadParameter` if what is measured does not fit the file.
+    /// `BadParameter` if the measured values do not fit the file.
     pub fn with(&self, mut of: Measured) -> Result<(Vec<Exhibit>, Vec<Claim>)> {
         let unfit = |name: &str| {
             Error::parameter("PAPER", name).because("differs from what the file of the paper has")
@@ -299,7 +299,7 @@ impl Published {
 }
 
 /// Checks that a claim holds, differs and is not decided, in this order, with these values. Returns
-/// what is said of it.
+/// the sentences about it.
 #[cfg(test)]
 pub(super) fn assert_findings<V: Into<Option<Vec<Cell>>>>(
     paper: Paper,
@@ -315,7 +315,7 @@ pub(super) fn assert_findings<V: Into<Option<Vec<Cell>>>>(
     found.map(|of| of.into_iter().map(|of| of.1).collect())
 }
 
-/// What is found of the claims that are measured, in the order of their names.
+/// Returns the findings on the measured claims, in the order of their names.
 #[cfg(test)]
 pub(super) fn found(paper: Paper, measure: impl FnOnce(&mut Measured)) -> Vec<(Finding, String)> {
     let of = Published::of(paper).unwrap();
@@ -338,7 +338,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Every name and every value of the files is one that the program understands.
+    /// The program understands every name and every value of the files.
     #[test]
     fn the_files_are_whole() {
         for paper in Paper::ALL {

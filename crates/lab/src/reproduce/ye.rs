@@ -24,7 +24,7 @@ use lookalike_engine::collection::each_document;
 /// The n of the ratio of Figures 2(b) and 3.
 const COARSE: u32 = 16;
 
-/// What is measured for the tables and claims.
+/// Measures the rows of the tables and the values of the claims.
 pub(super) fn reproduce(bench: &mut Bench<'_>, made: &mut Measured) -> Result<()> {
     bench.note("sampled runs of every class")?;
     let context = bench.context();

@@ -14,7 +14,7 @@ const SHOWN: [u32; 3] = [80, 90, 95];
 pub struct Adaptive {
     /// The threshold nearest 0.85.
     pub threshold: Option<Threshold>,
-    /// At this threshold, for three precisions; empty if there are no pairs or no sampled runs.
+    /// At this threshold, for three precisions; empty without pairs or sampled runs.
     pub targets: Vec<GroupRatios>,
     /// Combinations of a threshold and a precision for which adaptive sampling takes fewer
     /// shingles, as many, and more.
@@ -83,7 +83,7 @@ impl Adaptive {
         compared
     }
 
-    /// Why adaptive sampling takes more shingles where it does, and what the fewest would be.
+    /// Explains why adaptive sampling takes more shingles where it does, and how few are possible.
     fn reasons(&self) -> Vec<String> {
         let [.., more] = self.cases;
         let mut sentences = Vec::new();

@@ -16,7 +16,7 @@ pub struct Way {
     pub share: f64,
     /// Precision over all pairs; `None` if none was found.
     pub precision: Option<Moments>,
-    /// Recall over all pairs; `None` if there are no true pairs.
+    /// Recall over all pairs; `None` without true pairs.
     pub recall: Option<Moments>,
     /// Pairs found, on average.
     pub found: f64,

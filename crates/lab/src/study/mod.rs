@@ -8,7 +8,7 @@
 //! # In and out
 //! In: a collection. Out: a [`Study`], and the files of `study/` (FORMAT.md). For each trial and
 //! size group, the study has the number of pairs by the thresholds that their estimated and true
-//! resemblance reach, and what was sampled.
+//! resemblance reach, and the number of sampled shingles.
 //!
 //! # Algorithm
 //! 1. List the exact pairs at the lowest threshold, from the postings if the directory already has

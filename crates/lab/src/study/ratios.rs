@@ -20,8 +20,8 @@ pub struct GroupRatios {
     pub groups: Vec<u32>,
     /// Groups that have no pairs, true or found, at any ratio.
     pub without_pairs: usize,
-    /// Sampled shingles / all, in the mean over the classes. Shares are not finite where there
-    /// are no shingles.
+    /// Sampled shingles / all, in the mean over the classes. Shares are not finite without
+    /// shingles.
     pub share: f64,
     /// The n of the single ratio that suffices for all groups.
     pub uniform: u32,
@@ -106,7 +106,7 @@ fn least(view: &View, threshold: usize, target: u32, bound: f64) -> f64 {
         .collect();
     let mut choices = vec![(0.0, 0.0)];
     while let Some(of_group) = options.pop() {
-        // What the other groups take at least, and have to spare at most.
+        // The least that the other groups take, and the most that they can spare.
         let (mut lowest, mut highest) = (0.0, 0.0);
         for of_group in &options {
             let each = of_group.iter();
@@ -150,8 +150,8 @@ pub fn has_pairs(view: &View, scope: Scope, pairs: PairKind, threshold: usize) -
     })
 }
 
-/// The coarsest ratio whose mean precision meets the target, or the coarsest of all if there are no
-/// pairs that could be false; `None` if only the exact run meets it.
+/// The coarsest ratio whose mean precision meets the target, or the coarsest of all if no pair
+/// could be false; `None` if only the exact run meets it.
 fn coarsest<'v, 'a>(
     view: &'v View<'a>,
     scope: Scope,

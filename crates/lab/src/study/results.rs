@@ -63,7 +63,7 @@ pub struct Study {
     pub trials: Vec<Trial>,
 }
 
-/// What a study cost. It differs from run to run, so it is not part of the results.
+/// The cost of a study. It differs from run to run, so it is not part of the results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StudyCost {
     /// Reading the inputs, as recorded by the run that read them.

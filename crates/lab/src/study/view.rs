@@ -107,7 +107,7 @@ impl Moments {
     }
 }
 
-/// Mean of counts; `None` if there are no trials.
+/// Mean of counts; `None` without trials.
 pub fn mean(values: impl IntoIterator<Item = u64>) -> Option<f64> {
     ClassSpread::of(values.into_iter().map(|v| Some(v as f64))).mean()
 }

@@ -1,4 +1,4 @@
-//! Which labels are transferred, between which collections, and what is counted.
+//! The parameters and counts of a transfer of labels between two collections.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use lookalike_base::{Threshold, keywords};
 
 keywords! {
-    /// What a file of labels looks like.
+    /// The format of a file of labels.
     #[derive(Default)]
     pub enum LabelsFormat: "is not" {
         /// The first line decides.

@@ -1,4 +1,4 @@
-//! Pairs of a labelled document and a near-duplicate, and what they decide.
+//! Pairs of a labelled document and a near-duplicate, and the labels that they decide.
 
 use std::cmp::Ordering;
 
@@ -8,8 +8,8 @@ use lookalike_base::{Context, Measure, Memory, Ratio, Result};
 use lookalike_engine::collection::Catalogue;
 use lookalike_store::Workspace;
 
-/// A representative of the old collection that is labelled, and a representative of the new one
-/// that it finds.
+/// A representative of the old collection that is labelled, and a representative of the new
+/// collection that it finds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {
     /// The position of the old one among those that are looked up.
@@ -56,7 +56,7 @@ impl Links {
         found
     }
 
-    /// The candidates of a new document, whose links are given: by topic, the one that decides
+    /// The candidates of a new document, whose links are given: by topic, the deciding document
     /// first.
     pub(crate) fn candidates(
         &self,

@@ -49,8 +49,8 @@
 //!
 //! # Cost
 //! Memory: 360 bytes and three times its text for each label; 48 bytes for each link and for each
-//! label that a representative gets, 24 for each exact duplicate of it; what a look-up takes. Time:
-//! one pass over the documents of the old collection, and the look-ups.
+//! label that a representative gets, 24 for each exact duplicate of it; and the memory of a
+//! look-up. Time: one pass over the documents of the old collection, and the look-ups.
 //!
 //! # Where we depart from the source
 //! CopyCat finds near-duplicates by SimHash and verifies them by their 8-grams, with a threshold

@@ -15,7 +15,7 @@ use lookalike_engine::outputs;
 use lookalike_store::{AtomicFile, OwnDirectory, Workspace, disk, table::cell};
 
 /// Bytes of memory of a label that is written, if several documents have the same docno: 32, and
-/// what a table takes while it grows.
+/// the memory of a table while it grows.
 pub(super) const SEEN_BYTES: u64 = 112;
 
 /// Refuses an output directory in which an input or a file of a collection would be replaced.
@@ -118,7 +118,7 @@ impl Outputs {
         out.put(b"]}\n")
     }
 
-    /// Writes what stands before the labels. `repeats` says whether docnos may repeat.
+    /// Writes the part before the labels. `repeats` says whether docnos may repeat.
     pub(crate) fn begin(&mut self, labels: &Labels, repeats: bool) -> Result<()> {
         self.seen = repeats.then(HashSet::new);
         if let (Some(out), Some(line)) = (self.files.first_mut(), labels.first_line()) {

@@ -1,4 +1,4 @@
-//! What the laboratory computes, called in this process.
+//! Tests of the laboratory, called in this process.
 
 #[path = "../../../../tests/common/mod.rs"]
 mod common;

@@ -95,7 +95,7 @@ fn pairs(kept: &Path, spec: &str) -> BTreeSet<(String, String)> {
     rows.iter().map(pair).collect()
 }
 
-/// What must hold of every reproduction.
+/// Asserts the properties of every reproduction.
 fn assert_whole(of: &Reproduction, names: &[&str]) {
     let found: BTreeSet<&str> = of.exhibits.iter().map(|e| e.name.as_str()).collect();
     assert_eq!(found.len(), of.exhibits.len());

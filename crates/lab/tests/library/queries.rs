@@ -55,7 +55,7 @@ fn clusters(out: &Path, spec: &str) -> Vec<Vec<String>> {
     all.filter(|members| members.len() > 1).collect()
 }
 
-/// What the definitions say about a method.
+/// Returns the rows of a method by the definitions.
 fn expected(
     out: &Path,
     spec: &str,

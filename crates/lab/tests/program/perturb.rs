@@ -423,7 +423,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
         Err(Error::BudgetTooSmall { least, .. }) => context.budget.memory = least,
         other => panic!("{other:?}"),
     }
-    // What single documents take comes on top, and is asked for as they come.
+    // The memory of single documents comes on top, and is requested as they come.
     context.budget.memory.0 += 1 << 20;
     perturb::run(&inputs, &out, &other, &context).unwrap();
 }

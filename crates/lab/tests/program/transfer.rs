@@ -70,7 +70,7 @@ impl World {
     }
 }
 
-/// What the files must say: the labels, the rows of the table, and the contradictions.
+/// The expected content of the files: the labels, the rows of the table, and the contradictions.
 #[derive(Debug, PartialEq)]
 struct Expected {
     labels: String,
@@ -806,7 +806,7 @@ fn lists_keep_their_form() {
         assert_eq!(report.format, format);
         let read = || fs::read_to_string(place.join("out").join(file_name(format))).unwrap();
         assert_eq!(read(), expected, "{labels}");
-        // What is written can be read again.
+        // Written labels can be read again.
         config.format = format;
         transfer(&config, &Run::default()).unwrap();
         assert_eq!(read(), expected, "{labels}");

@@ -69,7 +69,7 @@ const SHOWN_BYTES: u64 = 512;
 /// Characters of a name that are kept.
 const NAME_CHARS: usize = 300;
 
-/// What an audit shows.
+/// Selects what an audit shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditConfig {
     /// Sources by which documents are counted, besides the input.
@@ -93,16 +93,16 @@ impl Default for AuditConfig {
     }
 }
 
-/// What a deduplication removed.
+/// The result of an audit: the documents that a deduplication removed, and samples to judge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Audit {
     /// The directory of the kept records, as the user gave it.
     pub kept: PathBuf,
     /// The program that made the work directory.
     pub program: String,
-    /// Digest of everything that decided what was removed.
+    /// Digest of everything that decided which documents were removed.
     pub digest: String,
-    /// What `dedup` recorded.
+    /// The record that `dedup` wrote.
     pub source: DedupSource,
     /// The measure and the threshold.
     pub criterion: Criterion,
@@ -112,7 +112,7 @@ pub struct Audit {
     pub all_clusters: u64,
     /// The largest clusters.
     pub clusters: Vec<AuditedCluster>,
-    /// What was asked for.
+    /// The parameters of the audit.
     pub config: AuditConfig,
     /// Near misses reach this threshold.
     pub near_from: Threshold,

@@ -76,7 +76,7 @@ struct ReviewLine<'a> {
     note: &'a str,
 }
 
-/// What is read of a line. A person may add other members.
+/// The members that are read from a line. A person may add other members.
 #[derive(Deserialize)]
 struct Judged {
     id: String,
@@ -91,7 +91,7 @@ struct Judged {
 pub struct ReviewVerdict {
     /// Whether the decision about the pair was correct; `None` without a verdict.
     pub correct: Option<bool>,
-    /// What the person noted, cut after `NOTE_CHARS` characters.
+    /// The note of the person, cut after `NOTE_CHARS` characters.
     pub note: String,
 }
 
@@ -155,8 +155,8 @@ impl Verdicts {
 /// Reads the verdicts of a file that [`write()`] wrote for the same audit.
 ///
 /// # Errors
-/// `BadLine` names the line if it is no such object, if it is of another deduplication, if its pair
-/// is none of the audit, or if a pair comes twice or is missing.
+/// `BadLine` names the line if it is not such an object, if it belongs to another deduplication, if
+/// its pair is not in the audit, or if a pair comes twice or is missing.
 pub fn read(path: &Path, audit: &Audit) -> Result<Verdicts> {
     let pairs: BTreeSet<&str> = audit.pairs.iter().map(|pair| &*pair.id).collect();
     let mut lines = Lines::open(path, MOST_LINE_BYTES)?;
@@ -208,7 +208,7 @@ pub fn read(path: &Path, audit: &Audit) -> Result<Verdicts> {
     Ok(Verdicts(verdicts))
 }
 
-/// What to do about other pairs in a review file.
+/// Advice for a review file that has other pairs.
 const SAME_SAMPLES: &str =
     "or give the same --samples and --sample-seed as for the command that wrote the file";
 

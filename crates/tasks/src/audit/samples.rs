@@ -26,7 +26,7 @@ pub struct SamplePair {
     pub kind: SampleKind,
     /// The name of the pair in a review file.
     pub id: String,
-    /// The removed document; of a near miss the one that comes first.
+    /// The removed document; for a near miss, the document that comes first.
     pub document: u32,
     /// Its survivor; of a near miss the other document.
     pub other: u32,

@@ -64,10 +64,10 @@ pub struct SourceTally {
 /// Documents by source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceTable {
-    /// What the sources are; `None` for input files.
+    /// The kind of the sources; `None` for input files.
     pub source: Option<Source>,
-    /// The sources with the most documents, those first that have the most, and of these the one
-    /// that comes first in the input.
+    /// The sources with the most documents, in descending order; ties are in the order of the
+    /// input.
     pub rows: Vec<SourceTally>,
     /// The number of other sources, and their documents.
     pub rest: (u64, Tally),

@@ -1,4 +1,4 @@
-//! What is searched for, and where.
+//! The parameters of a search for test items: the items to find, and the corpus.
 
 use std::path::PathBuf;
 
@@ -36,9 +36,9 @@ pub struct ContaminationConfig {
     pub drop_at: Threshold,
     /// The number of documents that are listed for each item.
     pub most: usize,
-    /// The directory for the files. `None` writes nothing.
+    /// The directory for the files; with `None`, nothing is written.
     pub output: Option<PathBuf>,
-    /// The page that the caller writes; with it, the report has what a page shows.
+    /// The page that the caller writes; with it, the report includes the content of the page.
     pub page: Option<PathBuf>,
 }
 

@@ -71,7 +71,7 @@ impl Item {
 /// All items.
 #[derive(Default)]
 pub(super) struct TestSets {
-    /// What is reported of each test set.
+    /// The report of each test set.
     pub sets: Vec<SetReport>,
     /// The names of the fields.
     pub names: Vec<String>,
@@ -112,7 +112,7 @@ impl TestSets {
         of(tokens.start).0 as usize..of(tokens.end.saturating_sub(1)).1 as usize
     }
 
-    /// What the memory is for.
+    /// Names the items and tokens that need the memory, for an error.
     pub(super) fn what(&self) -> String {
         format!(
             "{} with {}",
@@ -121,7 +121,8 @@ impl TestSets {
         )
     }
 
-    /// Reads the test sets. `fixed` bytes and `per_item` for each item are needed by what follows.
+    /// Reads the test sets. `fixed` bytes and `per_item` for each item are needed by the later
+    /// steps.
     pub(super) fn read(
         inputs: &[InputFile],
         config: &ContaminationConfig,
@@ -255,7 +256,8 @@ impl Reading<'_> {
                     Interpreted::Document(document) => Ok(document),
                 };
                 let place = (record.source.offset, record.source.length);
-                // What does not fit is only counted, so that the error can say how much is needed.
+                // An n-gram that does not fit is only counted, so that the error can say how much
+                // is needed.
                 let room = slots.contains_key(&place) || self.memory.take(SLOT_BYTES);
                 let (new, mut counted) = (Err(Reason::MissingText), Err(Reason::MissingText));
                 let slot = match room {
@@ -521,7 +523,7 @@ fn list_of(fields: &[String]) -> Option<(&str, Vec<String>)> {
     (!odd).then(|| (list.trim_end_matches('.'), within.map(Into::into).collect()))
 }
 
-/// What to do about a file whose records have no text: give the flag that names its field, if the
+/// Advises about a file whose records have no text: give the flag that names its field, if the
 /// first record says which one, or `other`.
 pub(super) fn advice(flag: &str, first: &str, other: &str) -> String {
     let advice = suggested(first).map(|field| format!("give {}", flag_word(flag, field)));

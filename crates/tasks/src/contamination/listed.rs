@@ -36,7 +36,7 @@ pub(super) fn share(covered: u32, tokens: u32) -> Cell<'static> {
     }
 }
 
-/// What is put in order at the end.
+/// Results that are put in order at the end.
 pub(super) struct Spill {
     /// The line of a document in [`super::FOUND_FILE`], and its texts for a page.
     pub texts: SetAside<(String, Option<ShownTexts>)>,

@@ -20,7 +20,7 @@ use lookalike_text::read::InputFile;
 pub const ITEMS_FILE: &str = "items.tsv";
 /// The documents in which each item was found, with the runs.
 pub const FOUND_FILE: &str = "contaminated.jsonl";
-/// The records of the corpus that are no documents.
+/// The records of the corpus that are not documents.
 pub const REJECTS_FILE: &str = "rejects.jsonl";
 /// Parameters and counts. Written last, so if it exists the other files are complete.
 pub const REPORT_FILE: &str = "contamination.json";

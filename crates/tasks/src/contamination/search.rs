@@ -41,7 +41,7 @@ pub(super) fn least(config: &ContaminationConfig, inputs: usize) -> (u64, u64) {
     (fixed, TOKEN_BYTES)
 }
 
-/// What is found of an item.
+/// Counts the documents that contain parts of an item.
 #[derive(Default)]
 pub(super) struct OfItem {
     /// Documents that share a run.
@@ -53,7 +53,7 @@ pub(super) struct OfItem {
 /// A number of remarks, and the first one, by its place.
 type Said = (u64, Option<(Place, String)>);
 
-/// What all threads share.
+/// The state that all threads share.
 pub(super) struct Search<'a> {
     pub inputs: &'a [InputFile],
     pub config: &'a ContaminationConfig,
@@ -65,7 +65,7 @@ pub(super) struct Search<'a> {
     pub items: Vec<OfItem>,
     spill: Option<&'a Spill>,
     pub(super) listed: Mutex<Listed>,
-    /// The memory for what is listed beyond the first documents of each item, within the budget.
+    /// The memory for listed documents beyond the first ones of each item, within the budget.
     room: u64,
     budget: Budget,
     /// Of rejects, and of warnings about documents.
@@ -80,7 +80,7 @@ struct Hit {
     covered: u32,
 }
 
-/// What a thread needs.
+/// The state of a thread.
 struct Worker<'a> {
     /// The stretch of the corpus to which the rows belong.
     stretch: u32,
@@ -109,7 +109,8 @@ impl<'a> Search<'a> {
         let places = places_bytes(config);
         let used = FIXED_BYTES + places + sets.bytes;
         let least = used + Scan::least(&config.read, inputs.len());
-        // More documents may be listed than there are. Half of what is left is for them at most.
+        // More documents may be listed than there are. They get at most half of the remaining
+        // memory.
         let most = Listed::of_others(sets.items.iter().map(|_| u64::MAX), config.most);
         let room = spill.map_or(0, |_| {
             (context.budget.without(least).memory.0 / 2).min(most)
@@ -231,7 +232,7 @@ impl<'a> Search<'a> {
         tokens.map(bit).sum()
     }
 
-    /// Lists a record that was rejected, or a warning about one that was `used`.
+    /// Lists a record that was rejected, or a warning about a record that was `used`.
     fn say(&self, reject: &Reject, used: bool, place: Place, worker: &mut Worker<'_>) {
         let path = self.inputs[place.file as usize].path.to_string_lossy();
         if self.spill.is_some() {
@@ -442,7 +443,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// What is written of a document and an item, after the place of the document.
+    /// Writes the line of a document and an item, after the place of the document.
     fn fragment(
         &self,
         names: (&str, &Captured),

@@ -1,4 +1,5 @@
-//! What a page shows: the items of which one document has the most, with the texts around the runs.
+//! The content of a page: the items of which one document has the most, with the texts around the
+//! runs.
 
 use std::cmp::Reverse;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! What is reported of a search.
+//! The report of a search.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +48,7 @@ pub struct CoverLevel {
     pub by_all_documents: u64,
 }
 
-/// What is reported of a test set.
+/// The report of a test set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SetReport {
     /// Its name: the path of its file, as short as tells it apart.
@@ -59,7 +59,7 @@ pub struct SetReport {
     pub searched: u64,
     /// Items that share a run with a document.
     pub found: u64,
-    /// What is covered, by share.
+    /// Counts of covered items, by share.
     pub levels: Vec<CoverLevel>,
     /// The treatment of the fields of the items.
     pub fields: FieldCounts,
@@ -71,8 +71,8 @@ pub struct SetReport {
     /// Warnings about items, and the first one, in a line.
     #[serde(skip)]
     pub(super) warned: (u64, Option<String>),
-    /// What is listed of rejected records and of warnings: the place of each, and its line. A file
-    /// is read once for each field, and says the same each time.
+    /// The listed rejected records and warnings: the place of each, and its line. A file is read
+    /// once for each field, and says the same each time.
     #[serde(skip)]
     pub(super) lines: BTreeSet<(u64, String)>,
     #[serde(skip)]
@@ -103,7 +103,7 @@ impl SetReport {
         self.warned.0 += u64::from(self.keep(warning, true, memory));
     }
 
-    /// Adds a rejected record. With `memory` its line is kept.
+    /// Adds a rejected record, and with `memory` also keeps its line.
     pub(super) fn reject(&mut self, file: &str, reject: &Reject, memory: Option<&mut Memory>) {
         *self.rejected.entry(reject.reason.text()).or_default() += 1;
         self.first.get_or_insert_with(|| reject.line(file));
@@ -204,7 +204,7 @@ pub struct ListedDocument {
     pub record: u64,
     /// The tokens of the item that it covers.
     pub covered: u32,
-    /// What it says.
+    /// The texts around the runs.
     pub texts: ShownTexts,
 }
 

@@ -1,4 +1,4 @@
-//! What the WARC records of documents say about their captures, with digests of their payloads.
+//! Reads captures from the WARC records of documents, with digests of their payloads.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -18,7 +18,7 @@ use lookalike_engine::sample::{SampleEntry, Sampled, Sampling};
 use lookalike_store::{Workspace, item};
 
 item! {
-    /// A pair of classes, the one that is preferred less first.
+    /// A pair of classes, the less preferred class first.
     struct RankedPair {
         later_rank: u32,
         earlier_rank: u32,
@@ -29,7 +29,7 @@ item! {
 }
 
 item! {
-    /// A document by its class and by what its copies share.
+    /// A document, identified by its class and by the property that its copies share.
     struct Twin {
         class: u32,
         key: u128,
@@ -55,7 +55,7 @@ keywords! {
         Exact = "exact",
         /// It reaches the threshold with the survivor.
         Near = "near",
-        /// Its cluster contains the survivor, but the two are no pair.
+        /// Its cluster contains the survivor, but the two are not a pair.
         Chain = "chain",
         /// The survivor contains it.
         Contained = "contained",
@@ -113,7 +113,7 @@ pub struct Choice {
     copies: Option<Vec<u32>>,
     /// By representative: the representative of the survivor; [`NONE`] if the class is kept.
     survivors: Vec<u32>,
-    /// By representative: what the class shares with its survivor.
+    /// By representative: the number of shingles that the class shares with its survivor.
     shared: Vec<u32>,
     /// The first document of the cluster of each document.
     clusters: Vec<u32>,
@@ -325,7 +325,8 @@ impl Choice {
         }
     }
 
-    /// What documents of two classes have in common that a condition parts, if it is their words.
+    /// Returns the sameness of documents in two classes that a condition separates, if they have
+    /// the same words.
     fn parted(&self, document: u32, survivor: u32) -> Option<Sameness> {
         let each = self.each.as_ref()?;
         let (a, b) = (each[document as usize], each[survivor as usize]);
@@ -456,9 +457,9 @@ impl Choice {
         Ok(())
     }
 
-    /// Goes through the classes of equal documents in the order of preference, and removes each one
-    /// that reaches the threshold with a kept one. The survivor is the first such class, and before
-    /// all others one with the same words that a condition parts from it.
+    /// Goes through the classes of equal documents in the order of preference, and removes each
+    /// class that reaches the threshold with a kept class. The survivor is the first such class,
+    /// and before all others one with the same words that a condition parts from it.
     ///
     /// Only the pairs are needed, sorted by the later class of each.
     fn star(&mut self, choosing: Choosing<'_>, ranks: &Ranks) -> Result<()> {
@@ -544,7 +545,7 @@ impl Choice {
                 self.shared[class as usize] = CHAIN;
             }
         }
-        // What a member shares with a survivor that it is not linked to is counted later.
+        // If a member is not linked to its survivor, their shared shingles are counted later.
         let sizes = sizes_of_pairs(workspace)?;
         each_measured_pair(workspace, List::Pairs, &sizes, |pair, sizes| {
             for (one, other) in [(pair.a, pair.b), (pair.b, pair.a)] {
@@ -562,8 +563,9 @@ impl Choice {
         (self.criterion).reached(pair.shared.into(), a.into(), b.into())
     }
 
-    /// Decides what does not follow from the pairs: what the members of chains share with their
-    /// survivors, and the star rule without a list of pairs. `memory` bounds what it takes.
+    /// Decides the rest that does not follow from the pairs: the shingles that members of chains
+    /// share with their survivors, and the star rule without a list of pairs. It takes at most
+    /// `memory`.
     pub(super) fn compare_sets<K: Key>(
         &mut self,
         choosing: Choosing<'_>,
@@ -656,7 +658,7 @@ impl Choice {
         preferred
     }
 
-    /// Counts what the classes of chains share with their survivors.
+    /// Counts the shingles that the classes of chains share with their survivors.
     fn count_chains<K: Key>(&mut self, choosing: Choosing<'_>) -> Result<()> {
         if !self.shared.contains(&CHAIN) {
             return Ok(());
@@ -668,8 +670,8 @@ impl Choice {
             }
             choosing.context.stop.check(STAGE)?;
             let [shared, a, b] = sets.shared(class, self.survivors[class as usize])?;
-            // Without a list of pairs, the two may reach the threshold. With a condition, there is a
-            // list, which says that they are no pair.
+            // Without a list of pairs, the two may reach the threshold. With a condition, there is
+            // a list, which shows that they are not a pair.
             let chain = match self.each.is_none() && self.criterion.reached(shared, a, b) {
                 true => 0,
                 false => CHAIN,
@@ -680,8 +682,8 @@ impl Choice {
     }
 }
 
-/// Set in what a class shares with its survivor if the two do not reach the threshold. A set has
-/// fewer than 2^31 fingerprints, because a document has at most 4 GiB.
+/// Set in the number of shingles that a class shares with its survivor if the two do not reach the
+/// threshold. A set has fewer than 2^31 fingerprints, because a document has at most 4 GiB.
 const CHAIN: u32 = 1 << 31;
 
 /// Sizes of sets, for the resemblance of a document and its survivor. Without `pairs`, no document
@@ -703,8 +705,8 @@ pub(super) fn lists_pairs(workspace: &Workspace) -> bool {
     !workspace.matches::<PairsEntry>(|pairs| pairs.config.pairs == Pairs::None)
 }
 
-/// The criterion of a deduplication. Refuses pairs from which it does not follow what may go, if
-/// they are `needed` ([`super::needs_pairs`]).
+/// The criterion of a deduplication. Refuses pairs that do not decide which documents may be
+/// removed, if the pairs are `needed` ([`super::needs_pairs`]).
 pub(super) fn criterion(workspace: &Workspace, needed: bool) -> Result<Criterion> {
     match check_pairs("from", workspace) {
         // It only names the column of the resemblance, which is empty.
@@ -715,10 +717,12 @@ pub(super) fn criterion(workspace: &Workspace, needed: bool) -> Result<Criterion
     }
 }
 
-/// Refuses pairs from which it does not follow what may go. The parameter `given` names the directory.
+/// Refuses pairs that do not decide which documents may be removed. The parameter `given` names the
+/// directory.
 pub fn check_pairs(given: &'static str, workspace: &Workspace) -> Result<Criterion> {
     let config = &workspace.record::<PairsEntry>("join")?.config;
-    // Estimated or missing pairs say neither what may go nor what is left.
+    // With estimated or missing pairs, it is unknown which documents may be removed and which
+    // similar documents remain.
     let full = workspace.matches::<SampleEntry>(|sample| sample.sampling == Sampling::Full);
     let limit = if config.pairs == Pairs::Across {
         "it has no pairs of new documents; list them: `lookalike run --from DIR --pairs all`"

@@ -1,4 +1,4 @@
-//! What every step of the choice works with.
+//! The data that every step of the choice works with.
 
 use std::path::Path;
 

@@ -14,7 +14,7 @@ use lookalike_rewrite::FIXED_BYTES;
 use lookalike_store::{Scratch, Workspace};
 use lookalike_text::read::InputFile;
 
-/// The fate of every document, and what is known of the documents.
+/// The fate of every document, and the data about the documents.
 pub struct Decided<'d> {
     pub workspace: &'d Workspace,
     pub inputs: &'d [InputFile],
@@ -145,7 +145,7 @@ impl<'d> Decided<'d> {
         self.sizes.measured(class(a), class(b))
     }
 
-    /// What is left for steps after the decision.
+    /// Returns the data for the steps after the decision.
     pub(crate) fn choosing(&self) -> Choosing<'_> {
         Choosing {
             workspace: self.workspace,

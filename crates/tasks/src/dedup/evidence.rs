@@ -67,8 +67,8 @@ impl Decided<'_> {
         })
     }
 
-    /// What a removed document and its survivor have in common: the value of the measure, and the
-    /// number of shared shingles. Equal documents may have none.
+    /// Returns the value of the measure for a removed document and its survivor, and the number of
+    /// their shared shingles. Equal documents may have none.
     fn score(&self, document: u32, fate: Fate) -> Option<(Cell<'static>, u32)> {
         let (survivor, shared) = (fate.survivor?, fate.shared);
         let (a, b) = self.measured(document, survivor);
@@ -88,7 +88,7 @@ impl Decided<'_> {
         Cell::from(score.map(|(score, _)| score)).json()
     }
 
-    /// What `--annotate` says about a document.
+    /// Returns the annotation of a document for `--annotate`.
     pub(super) fn annotation(&self, document: u32) -> Result<Annotation> {
         let fate = self.choice.fate(document);
         let cluster = self.choice.cluster(document);
@@ -111,7 +111,7 @@ impl Decided<'_> {
     /// One line of `removed.jsonl` or `referred.jsonl`.
     fn line(&self, document: u32, of: &DocumentRecord, fate: Fate) -> Result<String> {
         let place = json(&self.place(document)?)?;
-        // The object is left open for what follows.
+        // The object is left open for more members.
         let mut line = place.trim_end_matches('}').to_string();
         let (reason, survivor) = (fate.reason.text(), fate.survivor);
         let offset = of.offset;
@@ -137,8 +137,8 @@ impl Decided<'_> {
         Ok(line)
     }
 
-    /// Counts every document, and writes the evidence and the lists. With lists, there is no
-    /// directory of removed records.
+    /// Counts every document, and writes the evidence and the lists. Lists come without a directory
+    /// of removed records.
     pub(super) fn write(&self, outputs: &Outputs, config: &DedupConfig) -> Result<DedupSummary> {
         let lists = (config.form == Form::Lists).then_some(&outputs.kept);
         let directory = lists.or(outputs.removed.as_ref());

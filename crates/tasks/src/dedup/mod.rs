@@ -11,13 +11,13 @@
 //! 0. The documents that a list names are removed before everything else: none of them is a
 //!    survivor, and none connects others.
 //! 1. The policies give an order of preference over all documents: one external sort for each.
-//! 2. *Star rule* ([`Rule::Star`]): go through the documents in that order, and keep each one that
-//!    does not reach the threshold with a document kept before. This is the greedy maximal
+//! 2. *Star rule* ([`Rule::Star`]): go through the documents in that order, and keep each document
+//!    that does not reach the threshold with a document kept before. This is the greedy maximal
 //!    independent set of the pair graph. It needs the pairs only, sorted by the later document of
 //!    each, and whether a document is kept. Without a list, documents are compared with the kept
-//!    ones of their cluster (`star`). *Cluster rule*: keep the first document of each
-//!    connected component. With containment, a document is removed if a kept one with at least as
-//!    many shingles contains it, so documents with more shingles come first, and the policies order
+//!    ones of their cluster (`star`). *Cluster rule*: keep the first document of each connected
+//!    component. With containment, a document is removed if a kept one with at least as many
+//!    shingles contains it, so documents with more shingles come first, and the policies order
 //!    documents with equal numbers. [`Rule::All`] keeps every document that is left.
 //! 3. A capture of a web archive to which a `revisit` record of the inputs refers is kept, in
 //!    addition to the survivor of its group (`referred`).
@@ -29,7 +29,7 @@
 //!   records refer. Each removed document reaches it with its survivor, which is kept.
 //! - Every record of the inputs is in the kept or in the removed files, with its own bytes. In
 //!   addition, the kept files contain `revisit` records ([`Revisit`]).
-//! - What is written depends on inputs and parameters alone.
+//! - The output depends on inputs and parameters alone.
 //! - A file is in its place when it is complete, and nothing is ever overwritten, but by the same
 //!   bytes. A command that continues a directory refuses files that have changed.
 //! - Nothing is read or written outside of the inputs, the work directory and the two outputs.
@@ -110,7 +110,7 @@ keywords! {
     }
 }
 
-/// What is written.
+/// The form of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
@@ -138,7 +138,7 @@ keywords! {
 }
 
 keywords! {
-    /// What a removed document has in common with its survivor.
+    /// The property in which a removed document is identical to its survivor.
     pub enum Identical: "does not say what is identical; use" {
         /// The payload of the WARC record, byte for byte.
         Payload = "payload",
@@ -169,7 +169,7 @@ pub struct DedupConfig {
     pub empty: Unusable,
     /// Rejected records.
     pub rejects: Unusable,
-    /// What is written.
+    /// The form of the output.
     pub form: Form,
     /// Link files that lose nothing to the inputs, in place of copies.
     pub link: bool,
@@ -218,8 +218,8 @@ pub struct DedupSummary {
     pub companions: u64,
     /// Removed documents in whose place there is a `revisit` record.
     pub revisits: u64,
-    /// With [`DedupConfig::revisit`], the removed documents without one that have the words of their
-    /// survivor.
+    /// With [`DedupConfig::revisit`], the removed documents without a `revisit` record that have
+    /// the words of their survivor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untraced_copies: Option<u64>,
     /// Removed documents that leave no record, because the survivor with their payload is later.
@@ -542,7 +542,8 @@ pub(crate) fn inputs_of(workspace: &Workspace) -> Result<Vec<InputFile>> {
 /// # Errors
 /// `StageMissing` if the pairs have not been found and what is written depends on them;
 /// `BadParameter` if they do not say what may go,
-/// or if an output directory is not empty; `InputChanged` if an input is not what was read.
+/// or if an output directory is not empty; `InputChanged` if an input has changed since it was
+/// read.
 pub fn run(
     workspace: &Workspace,
     config: &DedupConfig,
@@ -656,9 +657,9 @@ fn names_of(inputs: &[InputFile]) -> Names<'_> {
     inputs.chain(lists).collect()
 }
 
-/// Whether what is written depends on the pairs. [`Rule::All`] removes nothing because of them, and
-/// then only the clusters of documents come from them: in the evidence (`removed`) and in
-/// annotations, and not in the copies or in text lists.
+/// Whether the output depends on the pairs. [`Rule::All`] removes nothing because of them, and then
+/// only the clusters of documents come from them: in the evidence (`removed`) and in annotations,
+/// and not in the copies or in text lists.
 pub(crate) fn needs_pairs(config: &DedupConfig, removed: bool) -> bool {
     let shows_clusters = match config.form {
         Form::Records => removed,
@@ -668,8 +669,8 @@ pub(crate) fn needs_pairs(config: &DedupConfig, removed: bool) -> bool {
     config.rule != Rule::All || shows_clusters
 }
 
-/// Digests of everything that decides what is written: the one that a directory gets, and the one
-/// that it may have if it does not need the pairs, which may have been found since.
+/// Digests of everything that decides what is written: the digest that a directory gets, and
+/// another digest that it may have if it does not need the pairs, which may have been found since.
 pub fn digests(
     workspace: &Workspace,
     config: &DedupConfig,

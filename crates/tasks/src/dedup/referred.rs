@@ -298,14 +298,15 @@ fn instant(when: &[u8]) -> Option<u64> {
 struct Resolver<'c> {
     choice: &'c Choice,
     referred: Bits,
-    /// The `revisit` records that refer to a record of the inputs, and to one that is kept.
+    /// The `revisit` records that refer to a record of the inputs, and those that refer to a kept
+    /// record.
     inside: Bits,
     reached: Bits,
     group: Group,
     visits: Visits,
 }
 
-/// What is known of the records with one name.
+/// The facts about the records with one name.
 #[derive(Default)]
 struct Group {
     name: u128,
@@ -336,7 +337,8 @@ struct Visits {
 struct Copies {
     /// Whether one of them is kept.
     kept: bool,
-    /// The first one that can be kept, after whether it is damaged: an intact one is preferred.
+    /// The first record that can be kept, after whether it is damaged: an intact record is
+    /// preferred.
     first: Option<(bool, u32)>,
 }
 

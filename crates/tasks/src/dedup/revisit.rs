@@ -1,8 +1,8 @@
 //! `revisit` records in place of removed WARC records.
 //!
 //! # Source
-//! ISO 28500:2017 (WARC 1.1), section 6.7. Its profile for identical payloads holds for a capture
-//! whose payload has the digest of one that was archived before. So it is claimed only if the
+//! ISO 28500:2017 (WARC 1.1), section 6.7. Its profile for identical payloads applies to a capture
+//! whose payload has the digest of a payload that was archived before. So it is claimed only if the
 //! payloads have equal lengths and digests, both were captured whole, and the survivor has no later
 //! `WARC-Date`. For all other removed records, whose words may be equal but whose bytes are not,
 //! there is a profile of our own ([`SIMILAR`]).
@@ -117,8 +117,8 @@ impl Revisits {
         })
     }
 
-    /// What the record says that a removed document leaves. `score` is its resemblance to the
-    /// survivor.
+    /// Returns the content of the record that replaces a removed document. `score` is its
+    /// resemblance to the survivor.
     pub fn reference(
         &self,
         document: u32,

@@ -1,8 +1,8 @@
-//! The record of what a directory of kept records was made from.
+//! Records the sources and parameters of a directory of kept records.
 //!
 //! `.lookalike/source.json` names the work directory, with the parameters of the choice and the
-//! counts, and `.lookalike/remove` is a copy of the list of `--drop`. So a later command can make
-//! the same choice again, and say what was removed.
+//! counts, and `.lookalike/remove` is a copy of the list of `--drop`. With this record, a later
+//! command can make the same choice again and list the removed documents.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -20,7 +20,7 @@ const FILE: &str = "source.json";
 /// The name of the copy of the list of documents to remove.
 const LIST: &str = "remove";
 
-/// What a directory of kept records was made from.
+/// The sources and parameters of a directory of kept records.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DedupSource {
     /// The work directory, as a path from the directory of the kept records. If these are in a
@@ -42,7 +42,7 @@ pub struct DedupSource {
 }
 
 impl DedupSource {
-    /// What the directory `kept` is made from.
+    /// Returns the sources and parameters of the directory `kept`.
     pub(super) fn of(
         kept: &Path,
         workspace: &Workspace,
@@ -71,7 +71,7 @@ impl DedupSource {
         disk::sync_parent(&path)
     }
 
-    /// Reads the record of a complete directory, with the digest of what it was made from.
+    /// Reads the record of a complete directory, with the digest of its sources and parameters.
     ///
     /// # Errors
     /// `BadParameter` if the directory is not complete, or has no record.

@@ -167,7 +167,7 @@ impl Seen {
     }
 }
 
-/// What was found in the field of a policy.
+/// The values that were found in the field of a policy.
 #[derive(Default)]
 struct FoundValue {
     /// Values that can be read, and others.
@@ -177,7 +177,7 @@ struct FoundValue {
     kinds: AtomicU8,
     /// The least of the others, which depends on no thread.
     least: Mutex<String>,
-    /// What the field has, if the policy prefers values.
+    /// The values of the field, if the policy prefers values.
     seen: Mutex<Seen>,
 }
 
@@ -192,7 +192,7 @@ impl FoundValue {
     }
 }
 
-/// What is read of a record.
+/// The part of a record that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'p> {
     /// The field with this name.

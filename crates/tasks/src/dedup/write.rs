@@ -12,7 +12,7 @@ use lookalike_rewrite::source::Source;
 use lookalike_rewrite::{Action, Edit, FileEdit, Span, Target};
 use lookalike_text::read::InputFile;
 
-/// What the writing pass needs to know.
+/// The data that the writing pass needs.
 pub(super) struct Writing<'p> {
     pub decided: &'p Decided<'p>,
     pub config: &'p DedupConfig,

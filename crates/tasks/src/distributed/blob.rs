@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a row takes of memory, by what its head says of its records.
+/// The memory of a row, computed from the counts in its head.
 #[derive(Default)]
 pub struct Weight {
     /// Its documents.

@@ -47,7 +47,7 @@ impl Blocks {
         sides && (a | b) & OWN > 0
     }
 
-    /// Adds a pair if it can reach the threshold with this key as the first one that they share in
+    /// Adds a pair if it can reach the threshold with this key as the first key that they share in
     /// the order (Xiao, Wang, Lin & Yu 2008, section 4.1). A pair that does reach it can under its
     /// first key, so none is lost.
     fn add(&mut self, a: &Entry, b: &Entry, out: &mut Vec<Row>) {

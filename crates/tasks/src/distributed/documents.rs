@@ -23,7 +23,7 @@ const TOGETHER_BYTES: usize = 1 << 20;
 /// Nothing is hashed.
 const NO_RANGE: (u64, u64) = (1, 0);
 
-/// What a document takes part as.
+/// The part that a document has in the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// One of the documents among which pairs are sought.
@@ -152,8 +152,9 @@ impl Intake {
         self.send(out)
     }
 
-    /// The place of a document in the order of preference: what is preferred is less. The last
-    /// byte says which of the rest is preferred: 0 for the least identifier, 1 for the greatest.
+    /// The place of a document in the order of preference: a preferred document compares as less.
+    /// The last byte says which of the rest is preferred: 0 for the least identifier, 1 for the
+    /// greatest.
     fn rank(&self, words: u64, values: &[Option<&str>]) -> Vec<u8> {
         let mut rank = Vec::new();
         let mut values = values.iter();
@@ -236,7 +237,7 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// Appends what a result needs to know of it.
+    /// Appends the facts about the document that a result needs.
     pub fn put(&self, out: &mut Vec<u8>) {
         out.push(self.side);
         put_bytes(out, &self.id);
@@ -312,7 +313,7 @@ impl Documents {
         Ok(())
     }
 
-    /// Numbers the nodes. No documents may be added afterwards.
+    /// Numbers the nodes, so no documents may be added afterwards.
     pub fn finish(&mut self) -> Result<()> {
         if self.members.len() > u32::MAX as usize {
             let found = self.members.len().to_string();

@@ -87,7 +87,7 @@ impl<const N: usize> Merge<N> {
         Ok(())
     }
 
-    /// The rows of the next key, with their sources. False if there are no more.
+    /// The rows of the next key, with their sources. Returns `false` at the end.
     pub fn next(&mut self, group: &mut Vec<(u32, [u64; N])>) -> Result<bool> {
         group.clear();
         for source in self.begun..self.sources.len() {

@@ -106,7 +106,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Refuses what the stages cannot do.
+    /// Refuses parameters that the stages do not support.
     pub fn check(&self) -> Result<()> {
         self.shingle.check()?;
         self.sampling.check(self.size_groups.count())?;

@@ -238,7 +238,7 @@ impl Verify {
             if members.len() < 2 || self.config.look_up && !both {
                 continue;
             }
-            // Whatever the sampling, what they share is everything.
+            // They share all shingles, whatever the sampling.
             self.documents.set_within(node, (0, u64::MAX), &mut set)?;
             let numbers = [set.len() as u32; 3];
             let (place, _) = self.documents.number(node);

@@ -77,7 +77,7 @@ pub struct Intervals {
     pub measures: Measures<[f64; 2]>,
 }
 
-/// What depends on the grades of judged pairs.
+/// The measures that depend on the grades of judged pairs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Graded {
     /// The least grade of a pair judged true.

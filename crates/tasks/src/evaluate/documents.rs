@@ -34,7 +34,7 @@ const SELECTED: u8 = 4;
 /// The facts that one of the two lists records about the documents.
 #[derive(Default)]
 pub(super) struct Side {
-    /// For each document, the one that represents all documents identical to it; empty if not
+    /// For each document, the document that represents all documents identical to it; empty if not
     /// recorded.
     roots: Vec<u32>,
     /// For each document, its cluster; empty if not recorded.
@@ -115,7 +115,7 @@ pub(super) struct Documents {
     tables: Vec<PathBuf>,
     /// On docnos that are not unique or not known.
     pub(super) notes: Vec<String>,
-    /// What a list should name, if a collection is known.
+    /// The names that a list should have, if a collection is known.
     expected: String,
 }
 
@@ -232,7 +232,7 @@ pub(super) const DOCUMENTS: &str = "documents.tsv";
 pub(super) const DUPLICATES: &str = "exact-duplicates.tsv";
 
 impl Documents {
-    /// Reads back the hashes, and what the directories record about the documents.
+    /// Reads back the hashes, and the documents that the directories record.
     pub fn load(sources: &Sources<'_>, docnos: &List<Docno>) -> Result<Documents> {
         let mut keys = Keys::default();
         keys.halves.reserve_exact(docnos.count() as usize);
@@ -262,7 +262,8 @@ impl Documents {
         if let Some(path) = &sources.config.documents {
             documents.collection(path, KNOWN, context)?;
         }
-        // Only now: what the directories call a docno is one, also if it is an address.
+        // This must come last: a name that the directories call a docno is a docno, even if it is
+        // an address.
         documents.addresses = std::mem::take(&mut documents.captures);
         for (capture, flags) in documents.addresses.iter_mut().zip(&documents.flags) {
             if flags & (KNOWN | IN_RUN) != 0 {
@@ -355,7 +356,7 @@ impl Documents {
         self.run.clusters[document as usize] != NONE
     }
 
-    /// What a directory records about the documents.
+    /// Reads the documents, clusters and duplicates that a directory records.
     fn side(&mut self, directory: &Path, flag: u8, context: &Context<'_>) -> Result<Side> {
         let clusters = self.collection(&directory.join(DOCUMENTS), flag, context)?;
         let sets = UnionFind::new(self.count());

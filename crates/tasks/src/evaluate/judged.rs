@@ -17,7 +17,7 @@ use lookalike_engine::table::Table;
 use lookalike_store::{AtomicFile, Sort, item, table::cell};
 use lookalike_text::read::lines::{parsed, shorten};
 
-/// Limits on what a file of judged pairs may have.
+/// Limits on the content of a file of judged pairs.
 const MOST_GRADE: u32 = (1 << 16) - 1;
 const MOST_COLLECTIONS: usize = 1 << 12;
 /// Limit on the pairs that are kept in memory.

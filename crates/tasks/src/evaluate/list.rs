@@ -154,7 +154,7 @@ impl PairList {
             table.want_numbers(if three { &[0, 1, 2] } else { &[0, 1] });
             decimals(three)
         };
-        // The number of what is shared (S1) is the one score of methods that is not from 0 to 1.
+        // Of the scores of methods, only the number of shared features (S1) is not between 0 and 1.
         let counts = |(name, value): &(String, String)| name == "score" && value.starts_with("s1:");
         let scores = match scores {
             Scores::Decimals if table.comments.iter().any(counts) => Scores::Counts,
@@ -227,7 +227,7 @@ impl PairList {
     }
 }
 
-/// Adds the flags that say what a list has to an error in a line.
+/// Adds to an error in a line the flags that state the form of a list.
 pub(super) fn hinted(error: Error) -> Error {
     error.hinted(
         "if the list has other columns, name them by header or by number (--truth-columns, \

@@ -142,7 +142,7 @@ pub struct ListFile {
 }
 
 keywords! {
-    /// What the list of a run has.
+    /// The form of the list of a run.
     #[derive(Default)]
     pub enum RunList: "is not possible; use" {
         /// Pairs of documents.
@@ -159,14 +159,14 @@ keywords! {
     }
 }
 
-/// What to evaluate, and against what.
+/// The run to evaluate, and the data to evaluate it against.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvaluateConfig {
     /// The ground truth.
     pub truth: Option<ListFile>,
     /// The pairs of the run.
     pub run: ListFile,
-    /// What a list of the run has.
+    /// The form of a list of the run.
     pub run_lists: RunList,
     /// A `documents.tsv` of all documents, if the ground truth is a file.
     pub documents: Option<PathBuf>,
@@ -195,7 +195,7 @@ struct Opened {
     directory: Option<PathBuf>,
     comments: BTreeMap<String, String>,
     scores: Scores,
-    /// What it lists.
+    /// The form of the list.
     of: RunList,
     /// Whether the run listed its pairs (`--pairs`).
     listed: bool,
@@ -384,7 +384,7 @@ fn compare_headers(truth: &Opened, run: &Opened, notes: &mut Vec<String>) {
     }
 }
 
-/// Adds a note on thresholds below the one that a list was made with.
+/// Adds a note on thresholds below the threshold of a list.
 fn compare_threshold(
     what: &str,
     list: &Opened,
@@ -635,7 +635,7 @@ fn compare_with(
     Ok(())
 }
 
-/// What is compared, and where and in how much memory it is sorted.
+/// The lists that are compared, and the directory and memory for sorting them.
 #[derive(Clone, Copy)]
 struct Evaluating<'a> {
     sources: &'a Sources<'a>,

@@ -33,7 +33,7 @@ use lookalike_store::{AtomicFile, Workspace, table::cell};
 /// Documents that are drawn of the removed ones, and of the kept ones.
 const DRAWN: usize = 1000;
 
-/// What a deduplication removed, at one threshold.
+/// Evaluates the removals of a deduplication at one threshold.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RemovalsAt {
     /// The threshold; `None` for everything in the list.

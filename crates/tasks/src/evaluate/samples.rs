@@ -1,4 +1,4 @@
-//! Compares the run with families that people have made, and what it has in common with judged pairs.
+//! Compares the run with families that people have made, and with judged pairs.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub struct Sample {
     pub at: Vec<SampleAt>,
     /// How the run's own score ranks the judged pairs; `None` if its list has no scores.
     pub ranking: Option<Ranking>,
-    /// What depends on the grades of judged pairs.
+    /// The measures that depend on the grades of judged pairs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graded: Option<Graded>,
 }
@@ -78,7 +78,8 @@ impl Levels {
 }
 
 item! {
-    /// What a document has found: of `judged` pairs that reach `level` thresholds, `hits` are true.
+    /// Counts the pairs of a document: of `judged` pairs that reach `level` thresholds, `hits` are
+    /// true.
     pub(super) struct Found {
         /// The document, or the class that it is in.
         class: u32,
@@ -164,7 +165,7 @@ pub(super) fn each_pair(
 /// Memory of a document for families: its family, [`Classes`], and the names of families.
 pub(super) const FAMILY_BYTES: u64 = 4 + 12 + 64;
 
-/// What a file of families says.
+/// The content of a file of families.
 struct Families {
     /// For each document, its family.
     of: Vec<u32>,

@@ -34,7 +34,7 @@ const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
 /// The memory that facts take, for each of their bytes.
 const FACTS_TAKE: u64 = 4;
 
-/// What [`pairs`] wrote.
+/// Counts the pairs and documents that [`pairs`] wrote.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Listed {
     /// Documents of all shares.
@@ -48,7 +48,7 @@ pub struct Listed {
 }
 
 impl Plan {
-    /// What the first tasks say.
+    /// Reads the facts that the tasks of the first step left.
     fn facts(&self, context: &Context<'_>) -> Result<Vec<Facts>> {
         let step = Step::Read;
         let mut held = LEAST_BYTES;
@@ -109,8 +109,8 @@ fn documents<'f>(bases: &[u64], found: &'f Found) -> Result<[(u64, (Captured, &'
     }
 }
 
-/// Makes the output directory of a run over the inputs of a plan whose tasks are done. The same
-/// call continues one that was stopped.
+/// Makes the output directory of a run over the inputs of a plan whose tasks are done. Calling it
+/// again continues a call that was stopped.
 ///
 /// # Errors
 /// Of tasks that are missing; `BadParameter` if there are more documents than a directory can have; `Corrupt`; `BudgetTooSmall`; `DiskSpace`; `Io`.
@@ -217,7 +217,7 @@ pub fn pairs(plan: &Plan, out: &Path, context: &Context<'_>) -> Result<Listed> {
     let paths = ["pairs.tsv", "same-words.tsv", "rejects.jsonl"].map(|name| out.join(name));
     for name in names(out)? {
         let path = out.join(&name);
-        // What an earlier call wrote is written again.
+        // A file of an earlier call is written again.
         let is_own = paths.contains(&path) && outputs::begins(&path, &HEADS)?;
         if !is_own && !name.starts_with("lookalike-") {
             return refuse("output", out.display(), "it is not empty; give a new place");

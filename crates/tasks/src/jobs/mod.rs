@@ -7,9 +7,10 @@
 //!
 //! # In and out
 //! The *exchange* is a directory or a prefix of an object store. [`Plan::make`] writes the plan and
-//! the list of inputs to it. [`run`] does one task: it reads what the tasks of earlier steps left,
-//! and leaves one file, which appears complete or not at all. [`finish()`] makes an output directory
-//! of a run of what the last tasks left, and [`pairs`] the lines of its pairs alone.
+//! the list of inputs to it. [`run`] does one task: it reads the files that the tasks of earlier
+//! steps left, and leaves one file, which appears complete or not at all. [`finish()`] makes an
+//! output directory of a run from the files of the last tasks, and [`pairs`] the lines of its pairs
+//! alone.
 //!
 //! # Algorithm
 //! A plan of N tasks has N parts of the documents and N ranges of fingerprints, and each step has N
@@ -20,8 +21,8 @@
 //! # Invariants
 //! - A task that runs again, anywhere, writes the same bytes. Two that run at the same time do not
 //!   disturb each other.
-//! - What a killed task leaves in the exchange is called after the file that it was to become. The
-//!   same task, when it is done, and [`finish()`] and [`pairs`] remove it.
+//! - A file that a killed task leaves in the exchange is named after the file that it was to
+//!   become. The same task, when it is done, and [`finish()`] and [`pairs`] remove it.
 //! - No task begins before all of the files that it needs are there.
 //! - The files of another plan are refused.
 //!
@@ -30,8 +31,8 @@
 //! and by 96 bits between them. An output directory has at most 2^32 - 2 documents.
 //!
 //! # Cost
-//! Memory: what the steps take, within the budget. Disk: what a task reads beyond its memory and what
-//! it leaves; in the first step also the segments and texts of the share.
+//! Memory: the steps keep within the budget. Disk: the input of a task beyond its memory, and its
+//! output; in the first step also the segments and texts of the share.
 
 mod exchange;
 mod finish;
@@ -60,8 +61,8 @@ use steps::Task;
 const STAGE: &str = "task";
 /// Where the segments of the collection are.
 const COLLECTION: &str = "collection";
-/// Memory that a step needs beyond what it takes by the budget: a chunk of fingerprints, its copies
-/// and the buffers of the process.
+/// Memory that a step needs in addition to its budget: a chunk of fingerprints, its copies and the
+/// buffers of the process.
 const STEP_BYTES: u64 = 200 << 20;
 /// The least memory for the rest.
 const LEAST_BYTES: u64 = 56 << 20;
@@ -70,7 +71,7 @@ const FINGERPRINT_BYTES: u64 = 48;
 /// Memory for a document of a part.
 const DOCUMENT_BYTES: u64 = 150;
 
-/// What became of a task.
+/// Says whether a task was done now or before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -80,14 +81,14 @@ pub enum Outcome {
     Already,
 }
 
-/// What a task did.
+/// The result of running a task.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ran {
     /// Its number.
     pub task: u64,
     /// The name of its step.
     pub step: &'static str,
-    /// What became of it.
+    /// Whether it was done now or before.
     pub outcome: Outcome,
     /// Bytes of rows that it read, beside inputs.
     pub bytes_read: u64,
@@ -110,7 +111,7 @@ pub fn run(plan: &Plan, number: u64, wait: Duration, context: &Context<'_>) -> R
         bytes_left: 0,
     };
     let done = match disk::exists(&plan.path(task))? {
-        // What another plan or a broken disk left is written again.
+        // A file that another plan or a broken disk left is written again.
         true => match plan.open(task) {
             Err(Error::Corrupt { .. }) => false,
             other => other.map(|_| true)?,
@@ -119,7 +120,7 @@ pub fn run(plan: &Plan, number: u64, wait: Duration, context: &Context<'_>) -> R
     };
     if !done {
         match leave(plan, task, wait, &mut ran, context) {
-            // Another process has done the task, and removed what this one had begun.
+            // Another process has done the task, and removed the file that this process had begun.
             Err(Error::Io { .. }) if plan.open(task).is_ok() => {}
             other => other?,
         }
@@ -255,7 +256,7 @@ fn document_name(task: u32, number: u64, docno: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(docno.as_bytes());
 }
 
-/// What [`document_name`] wrote: the task, the number, and what follows them.
+/// Reads a name that [`document_name`] wrote: the task, the number, and the docno after them.
 fn named_document(name: &[u8]) -> Option<(u32, u64, &str)> {
     let (task, rest) = name.split_first_chunk()?;
     let (number, docno) = rest.split_first_chunk()?;

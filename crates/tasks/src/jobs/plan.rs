@@ -30,7 +30,7 @@ use super::{COLLECTION, STAGE, rows};
 
 /// The format of a plan.
 const FORMAT: u32 = 2;
-/// The program, whose versions differ in what they leave.
+/// The program; the files of its versions differ.
 const PROGRAM: &str = concat!("lookalike ", env!("CARGO_PKG_VERSION"));
 const PLAN: &str = "plan.json";
 const INPUTS: &str = "inputs.jsonl";
@@ -39,7 +39,7 @@ pub(super) const MOST_TASKS: u32 = 10_000;
 /// How often a task that waits looks whether its inputs are there: at first, and in the end.
 const LOOK_EVERY: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(15)];
 
-/// What the tasks of a search have in common.
+/// The parameters that the tasks of a search have in common.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Written {
@@ -81,7 +81,7 @@ pub struct Plan {
     digest: u128,
 }
 
-/// What is to be planned.
+/// The search to plan.
 #[derive(Clone, Debug)]
 pub struct Planned<'p> {
     /// The inputs.
@@ -97,7 +97,7 @@ pub struct Planned<'p> {
 }
 
 impl Planned<'_> {
-    /// Refuses what tasks cannot do.
+    /// Refuses parameters that tasks do not support.
     fn check(&self) -> Result<()> {
         if !(1..=MOST_TASKS).contains(&self.tasks) {
             return refuse("tasks", self.tasks, format!("1 to {MOST_TASKS}"));
@@ -503,7 +503,7 @@ pub fn ranges(numbers: &[u64]) -> String {
     text.join(", ")
 }
 
-/// Says what a plan is, for people.
+/// Describes a plan for people.
 pub fn summary(plan: &Plan) -> Result<String> {
     let inputs = plan.inputs(true)?;
     let bytes = inputs.iter().map(InputFile::size).sum();

@@ -31,14 +31,14 @@ const ENTRY: usize = 24;
 const FOOTER: usize = 8 + 8 + 16 + 8 + 4 + 4 + 8;
 /// Bytes that are read at once.
 const READ: usize = 256 << 10;
-/// Bytes of facts that are read at once with what follows them.
+/// Bytes of facts that are read at once with the data after them.
 const FACTS: u64 = 16 << 10;
 /// The most bytes of the facts, for memory: some hundred for each segment of a task.
 const MOST_FACTS: u64 = 16 << 20;
 /// The most bytes of a row. Memory may have room for less.
 const MOST_ROW: u64 = 1 << 30;
 
-/// What the rows of a task belong to.
+/// The plan and task to which rows belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Origin {
     /// The digest of the plan.
@@ -47,7 +47,7 @@ pub(super) struct Origin {
     pub places: u32,
 }
 
-/// What a task of the first step says.
+/// The facts that a task of the first step leaves.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Facts {
     /// Documents of the share.
@@ -158,7 +158,7 @@ impl Writer {
 pub(super) struct Rows {
     pub path: PathBuf,
     file: File,
-    /// Facts, and what follows them.
+    /// Facts, and the data after them.
     end: Vec<u8>,
     facts: usize,
     places: u32,
@@ -271,8 +271,9 @@ impl Rows {
         self.entry(place).1
     }
 
-    /// Passes the rows of a place to `take`. They are checked only at the end: what was made of
-    /// them must not be used if this fails. A row that the budget has no room for is not read.
+    /// Passes the rows of a place to `take`. They are checked only at the end: results made from
+    /// them must not be used if this check fails. A row that the budget has no room for is not
+    /// read.
     pub fn each(
         &self,
         place: u32,

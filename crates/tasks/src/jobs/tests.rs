@@ -261,7 +261,7 @@ fn a_task_needs_those_before_and_is_done_once() {
         Err(Error::BadParameter { .. })
     ));
 
-    // Output directories of others are no place for it.
+    // It cannot be in the output directory of another command.
     search.run(&at("other"));
     assert!(search.plan(&at("other/shared"), 2, false).is_err());
     (2..16).for_each(|task| _ = run(task).unwrap());
@@ -461,7 +461,7 @@ fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     all
 }
 
-/// Ten billion documents: what the first and the last tasks left is forged.
+/// Ten billion documents, with forged files of the first and the last tasks.
 #[test]
 fn documents_are_counted_beyond_32_bits() {
     let directory = place();

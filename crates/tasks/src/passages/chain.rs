@@ -4,13 +4,13 @@
 //! A *chain* is a sequence of matches of which each one begins behind the end of the one before, in
 //! both documents, with a *gap* of at most [`ReuseConfig::gap`] tokens in each. Its score is the
 //! number of its matched tokens, less 0.05 for each token in a gap. The best chain is taken first,
-//! and its matches take no part in others. Of two chains with the same score the one is better
-//! whose first match begins earlier in the first document, then in the second; if they have this
-//! match in common, the next one decides, and a chain that ends there is better than one that goes
-//! on. A chain is a *reuse* if it has at least [`super::PassagesConfig::length`] matched tokens,
-//! and these are at least the share [`ReuseConfig::density`] of its span in either document.
-//! Excluded words count in no gap and in no density. The tables and the places of a cluster are in
-//! tokens of the whole texts.
+//! and its matches take no part in others. Of two chains with the same score, the better chain is
+//! the one whose first match begins earlier in the first document, then in the second; if they have
+//! this match in common, the next one decides, and a chain that ends there is better than a chain
+//! that continues. A chain is a *reuse* if it has at least [`super::PassagesConfig::length`]
+//! matched tokens, and these are at least the share [`ReuseConfig::density`] of its span in either
+//! document. Excluded words count in no gap and in no density. The tables and the places of a
+//! cluster are in tokens of the whole texts.
 //!
 //! # Algorithm
 //! Collinear chaining as in minimap2 (Li 2018, section 2.1.1), without its heuristics:
@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 
 use lookalike_base::{Result, Threshold, refuse};
 
-/// What a matched token adds to a score, of which a token in a gap takes 1.
+/// The score that a matched token adds; a token in a gap subtracts 1.
 const MATCHED: i64 = 20;
 /// Limit on [`ReuseConfig::gap`].
 const MOST_GAP: u32 = 10_000;
@@ -48,7 +48,7 @@ pub(super) const MATCH_BYTES: u64 =
 /// A score or a value to compare, and the match that has it.
 type Best = (i64, Reverse<u32>);
 
-/// What is a reuse, besides the least number of its tokens.
+/// Defines a reuse, besides the least number of its tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReuseConfig {
     /// The most tokens between two of its matches, in either document.
@@ -180,7 +180,7 @@ struct Chains<'m> {
     /// For each last match: the first place in `by_end` of a match whose chain leads to it.
     first: Vec<u32>,
     taken: Vec<bool>,
-    /// A tree over the places in `by_b`: what is best in each part.
+    /// A tree over the places in `by_b`, with the best of each part.
     tree: Vec<Best>,
     /// The chains that may be next. A score that has fallen is corrected when it comes up.
     heap: BinaryHeap<Best>,

@@ -1,4 +1,4 @@
-//! What is cut out of a text so that its removable tokens go.
+//! Computes the ranges to cut out of a text to remove its removable tokens.
 //!
 //! # Definitions
 //! An *atom* is the unit of removal: a token, a line or a paragraph. A line is the text between
@@ -48,8 +48,8 @@ pub(super) struct TextCut {
     pub tokens: Range<u32>,
 }
 
-/// What is cut out of a text whose `removable` ranges of bytes are in order, and begin and end with
-/// tokens; and the number of the text's tokens.
+/// Returns the ranges to cut out of a text, and the number of the text's tokens. The `removable`
+/// ranges of bytes are in order, and begin and end with tokens.
 pub(super) fn cuts(
     text: &str,
     parse: &ParseConfig,
@@ -233,7 +233,7 @@ impl Cutter<'_> {
         self.cuts.push(TextCut { cut, tokens });
     }
 
-    /// Whether two tokens remain what they are with this separator between them.
+    /// Whether two tokens remain unchanged with this separator between them.
     fn remain(&self, before: &str, separator: &str, next: &str) -> bool {
         let joined = [before, separator, next].concat();
         let begin = before.len() + separator.len();

@@ -2,8 +2,8 @@
 //!
 //! # Definition
 //! A word is *excluded* if it lies in a window of w consecutive words that an excluded text also
-//! has, where w is the shingle size of the collection. Passages are what they would be if no
-//! document had its excluded words: these count for no passage, and break none.
+//! has, where w is the shingle size of the collection. Passages are found as if no document had its
+//! excluded words: these words count for no passage, and break none.
 //!
 //! # Algorithm
 //! One pass over the documents finds their [`Gaps`](super::gaps::Gaps). All later passes read a document with excluded

@@ -110,7 +110,7 @@ impl<'g> Gaps<'g> {
             rest -= 1;
             let kept = text.get(blanked.len()..span.start).unwrap_or_default();
             blanked.push_str(kept);
-            // Lines remain what they are.
+            // Lines are kept.
             let word = text.get(span).unwrap_or_default().bytes();
             blanked.extend(word.map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
             rest > 0 || gap.is_some()

@@ -24,7 +24,7 @@ use lookalike_base::{Bits, Result};
 /// The most pieces of the matches of a pair.
 pub(crate) const MOST_PIECES: usize = 1 << 20;
 
-/// The matches of a pair, and what they cover.
+/// The matches of a pair, and the tokens that they cover.
 #[derive(Debug, Default)]
 pub(super) struct PairMatches {
     pub a: u32,

@@ -13,10 +13,10 @@
 //! [`ReuseConfig::match_length`] if reuses are looked for). A token position is
 //! *repeated* if it lies in an occurrence of a k-gram that occurs at least twice in the collection,
 //! in another document or elsewhere in the same one; overlapping occurrences count. Excluded words
-//! ([`PassagesConfig::excluded`], `excluded`) are no tokens here. A *span* is a
-//! maximal run of repeated positions of a document. A position is *removable* if it is repeated and
-//! lies in no first occurrence of a repeated k-gram, by input order and then by position: without
-//! the removable positions, every repeated k-gram still occurs once.
+//! ([`PassagesConfig::excluded`], `excluded`) do not count as tokens here. A *span* is a maximal
+//! run of repeated positions of a document. A position is *removable* if it is repeated and lies in
+//! no first occurrence of a repeated k-gram, by input order and then by position: without the
+//! removable positions, every repeated k-gram still occurs once.
 //!
 //! # Algorithm
 //! 1. `grams`: each document is cut into stretches of consecutive k-grams that share a minimizer.
@@ -53,7 +53,7 @@
 //!
 //! # Errors
 //! `BadParameter` for a length out of range, for tokens that are not words, and for standard input;
-//! `InputChanged` if an input is not what was read; `BudgetTooSmall`; those of reading.
+//! `InputChanged` if an input has changed since it was read; `BudgetTooSmall`; those of reading.
 
 mod chain;
 mod cuts;
@@ -111,8 +111,8 @@ use places::Repeats;
 use repeats::{REPEATS, SORTS, Search};
 
 const STAGE: &str = "passages";
-/// What the checkpoints of a search are of. Another number, if it finds its passages in another
-/// way.
+/// Identifies the search in its checkpoints. The number changes if the search finds its passages in
+/// another way.
 const SEARCH: &str = "passages 2";
 
 /// The spans of each document.
@@ -200,7 +200,7 @@ pub struct MatchesConfig {
     /// Two documents are a pair if they share a k-gram that occurs in at most this number of
     /// documents.
     pub max_documents: u32,
-    /// What is a reuse. The matches are then those of reuses.
+    /// Defines a reuse. If it is given, the matches are those of reuses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reuse: Option<ReuseConfig>,
 }
@@ -230,14 +230,14 @@ impl Default for PassagesConfig {
 }
 
 impl PassagesConfig {
-    /// What the last search of a collection was asked for, if it was one for passages.
+    /// Returns the parameters of the last search of a collection, if it was a search for passages.
     pub fn before(manifest: &Manifest) -> Option<PassagesConfig> {
         let asked = manifest.get::<LastSearch>()?;
         let (config, results) = serde_json::from_value(asked.0.clone()).ok()?;
         Some(PassagesConfig { results, ..config })
     }
 
-    /// Its parameters that decide what is a passage, as result files state them.
+    /// Returns the parameters that define a passage, as result files state them.
     pub fn parameters(&self) -> Vec<(&'static str, String)> {
         let mut how = match &self.units {
             None => vec![("length", self.length.to_string())],
@@ -256,7 +256,7 @@ impl PassagesConfig {
         how
     }
 
-    /// What is a reuse, if reuses are looked for.
+    /// Returns the definition of a reuse, if reuses are looked for.
     pub fn reuse(&self) -> Option<ReuseConfig> {
         let matches = self.matches.filter(|_| self.units.is_none());
         matches.and_then(|matches| matches.reuse)
@@ -276,7 +276,7 @@ impl PassagesConfig {
     }
 }
 
-/// What a search found.
+/// Counts the results of a search.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
     /// Documents compared.
@@ -323,7 +323,7 @@ pub struct Stats {
     pub repeats: u64,
     /// Lines or paragraphs that were sorted.
     pub units: u64,
-    /// What the search cost.
+    /// The cost of the search.
     #[serde(skip)]
     pub cost: Cost,
 }
@@ -343,7 +343,7 @@ impl Stats {
 pub enum Then {
     /// Nothing.
     End,
-    /// The page of the directory is written, in the place of the one that is there.
+    /// The page of the directory is written and replaces the existing page.
     Page,
     /// [`remove()`]. If it is stopped, the same search finds its results.
     Remove,
@@ -504,7 +504,7 @@ struct Step {
     name: &'static str,
     /// Digest of its parameters.
     of: String,
-    /// Its files, and what was found up to its end, if it was finished before a stop.
+    /// Its files, and its counts up to its end, if it was finished before a stop.
     finished: Option<(Vec<String>, Stats)>,
 }
 

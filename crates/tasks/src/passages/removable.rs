@@ -29,7 +29,7 @@ pub(super) struct FileNeeds {
     pub wordless: bool,
 }
 
-/// What is removable of a document: ranges of bytes, and the number of tokens in all of them.
+/// The removable ranges of bytes of a document, and the number of tokens in all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub(super) struct Ranges {
     pub bytes: Vec<Range<usize>>,
@@ -143,7 +143,7 @@ impl Removable {
     }
 }
 
-/// A document of a file, and what is removable of it.
+/// A document of a file, and its removable ranges.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Document {
     pub record: u64,

@@ -3,31 +3,31 @@
 //! # In and out
 //! In: a collection with [`super::REMOVABLE_FILE`], and the inputs that it was read from. Out: each
 //! input file again, in its format and compression, without the removable text; if wanted, for each
-//! input file that loses text a file with what it lost ([`REMOVED_ENDING`]).
+//! input file that loses text, a file with the removed text ([`REMOVED_ENDING`]).
 //!
 //! # Algorithm
 //! 1. One pass over the documents of the collection finds the files that change, and sets the ranges
 //!    of each document aside.
 //! 2. Each input file is written again by an [`Edit`]. A file that does not change is copied byte
 //!    by byte.
-//! 3. A record that changes is in memory at once. `cuts` decides what its text loses, and the
-//!    record loses the same bytes: a JSON object from the strings of its text, a row of Parquet
+//! 3. A record that changes is in memory at once. `cuts` decides which bytes its text loses, and
+//!    the record loses the same bytes: a JSON object from the strings of its text, a row of Parquet
 //!    from the values of its columns of text. A passage may continue from one string or column into
-//!    the next one: each loses its part, and what is between them is kept.
+//!    the next one: each loses its part, and the bytes between them are kept.
 //!
 //! # Invariants
 //! - Records without removable text, JSON objects whose text is in another charset than UTF-8, and
 //!   all bytes of other records outside of their text, are kept.
 //! - The kept text is the text as read without the ranges that the side files list, with a space
 //!   where they say so.
-//! - What is written depends on inputs and parameters alone. The directories follow the rules of
+//! - The output depends on inputs and parameters alone. The directories follow the rules of
 //!   [`lookalike_rewrite`].
 //!
 //! # Cost
 //! The inputs are read once more. Memory: 424 bytes an input file; for each thread its compressor
 //! and 8 times the largest record that changes, of Parquet 1.5 times `--max-document`. A thread
-//! waits until there is memory for its file. If the text has several columns, what the later ones
-//! lose of a row group waits in a temporary file (`later`).
+//! waits until there is memory for its file. If the text has several columns, the cuts of the later
+//! columns in a row group wait in a temporary file (`later`).
 //!
 //! # Errors
 //! `BadParameter` for texts that cannot be rewritten: markup, texts that are not UTF-8, and formats
@@ -64,7 +64,7 @@ use lookalike_text::read::{
 
 use later::Later;
 
-/// What the name of a file with removed text has behind the name of the input.
+/// The ending of a file with removed text, after the name of the input.
 const REMOVED_ENDING: &str = ".removed.jsonl";
 
 /// Memory for each byte of a record that changes: the record, its strings, its text in the bytes of
@@ -215,7 +215,7 @@ fn first_limit(records: &mut FileRecords<'_>, read: &ReadConfig) -> Result<Optio
 /// Records among which the first document of an input is looked for.
 const FIRST_RECORDS: usize = 16;
 
-/// What to do about markup.
+/// Says why text of markup cannot be removed, and what to do.
 const MARKUP: &str = "its text as read is not a part of the file, so no part of the file can be \
                       removed; extract the text first";
 
@@ -319,7 +319,7 @@ pub fn remove(
     })
 }
 
-/// Digest of everything that decides what is written.
+/// Digest of everything that decides the output.
 fn digest(
     workspace: &Workspace,
     sought: &impl Serialize,
@@ -333,7 +333,7 @@ fn digest(
     lookalike_store::digest_of(&all, &path)
 }
 
-/// What the writing pass works with.
+/// The data that the writing pass works with.
 struct Removal<'p> {
     workspace: &'p Workspace,
     collection: &'p CollectionConfig,
@@ -503,8 +503,8 @@ struct RowRemoval<'f, 'p> {
     records: FileRecords<'f>,
     /// The columns of the text, among the leaf columns; none if nothing is written.
     columns: Vec<usize>,
-    /// For each of them, what it loses of the rows of the current row group; `None` for the column
-    /// that is written first, whose values need not be kept.
+    /// For each of them, the cuts in the rows of the current row group; `None` for the column that
+    /// is written first, whose values need not be kept.
     later: Vec<Option<Later>>,
     /// The place of these files.
     _scratch: Option<Scratch>,
@@ -698,7 +698,8 @@ impl Cutter<'_> {
         Ok(strings.without(&cuts))
     }
 
-    /// What is cut out of each part of a document's body; the parts are joined by line feeds.
+    /// Returns the ranges to cut out of each part of a document's body; the parts are joined by
+    /// line feeds.
     fn cut<S: AsRef<str>>(
         &mut self,
         document: &Document,

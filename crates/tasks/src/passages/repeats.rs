@@ -28,12 +28,12 @@ use lookalike_engine::collection::{Conditions, Representatives, Reread};
 use lookalike_store::{Checkpoints, Item, Sort, Sorted, UnitSort, disk, item};
 use lookalike_text::parse::{ParseConfig, Parser};
 
-/// What the search works with.
+/// The data that the search works with.
 pub(super) struct Search<'a, 'w> {
     pub reread: &'a Reread<'a>,
     pub parse: &'a ParseConfig,
     pub length: u32,
-    /// What is a reuse, and the least number of its matched tokens.
+    /// The definition of a reuse, and the least number of its matched tokens.
     pub reuse: Option<(ReuseConfig, u32)>,
     /// Where documents have excluded words.
     pub gaps: Option<&'a Repeats>,
@@ -47,7 +47,7 @@ pub(super) struct Search<'a, 'w> {
     pub scratch: &'a Path,
     /// Memory for the sorts.
     pub memory: u64,
-    /// Memory for reading, or for what does not read.
+    /// Memory for reading, or for the steps that do not read.
     pub reading: u64,
     pub checkpoints: &'a Checkpoints<'w>,
     pub context: &'a Context<'a>,

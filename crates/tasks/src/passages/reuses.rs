@@ -43,7 +43,7 @@ item! {
     /// A reuse in one of its documents. The longest ones come first.
     struct ReusedSpan {
         document: u32,
-        /// What its length is less than the longest possible.
+        /// The longest possible length minus its length.
         shorter: u32,
         begin: u32,
         reuse: u32,

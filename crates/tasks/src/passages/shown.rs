@@ -309,8 +309,8 @@ impl Shared {
     }
 }
 
-/// Reads the pairs of all documents or of one that share the most words, at most `most`, without
-/// their passages, which may be many more lines.
+/// Reads the pairs of all documents or of one document that share the most words, at most `most`,
+/// without their passages, which may be many more lines.
 ///
 /// # Errors
 /// `BadLine`, `Io`.

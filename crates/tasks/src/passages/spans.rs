@@ -18,7 +18,7 @@ const RANGES: usize = 64 << 10;
 /// A worker hands over the lines that it has made when they take this number of bytes.
 const LINES_BYTES: usize = 4 << 20;
 
-/// Lines of the files, and what they say.
+/// Lines of the files, and their content.
 #[derive(Default)]
 struct Lines {
     spans: String,

@@ -117,7 +117,7 @@ item! {
 /// A union: its end, and its group.
 type Union = (u64, u32);
 
-/// What a sweep writes into: the beginnings and ends of unions in runs, and the runs.
+/// The output of a sweep: the beginnings and ends of unions in runs, and the runs.
 struct Output {
     events: Sort<Event>,
     runs: List<Run>,

@@ -24,7 +24,7 @@ const SPANS: [Column; 9] = columns! {
     begin_line: I64, end_line: I64, file: Text, record: I64,
 };
 
-/// A place of a passage. Only boilerplate has the text.
+/// A place of a passage; only boilerplate has the text.
 const PLACE: &[Column] = &columns! {
     docno: Text, begin_token: I64, end_token: I64, begin_byte: I64, end_byte: I64, document: I64,
 };
@@ -74,7 +74,7 @@ const REUSE_CLUSTERS: [Column; 6] = columns! {
 /// The strongest reuse by which a place belongs to its cluster: the one with the most matched tokens.
 const STRONGEST: [Column; 3] = columns! { reuse: I64, tokens: I64, density: F64 };
 
-/// What captures add to a row, of which the last files have a date already.
+/// The columns that captures add to a row; the last files already have a date.
 const OF_ONE: [Column; 2] = columns! { url: Text or "", date: Text or "" };
 const OF_REUSE: [Column; 2] = columns! { url: Text or "", capture_date: Text or "" };
 const OF_TWO: [Column; 4] = columns! {

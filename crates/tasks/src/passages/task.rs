@@ -29,20 +29,20 @@ pub struct Task<'t> {
     pub output: &'t Path,
     /// The working directory, if copies of inputs are written.
     pub work: Option<&'t Path>,
-    /// What is removed from copies, if they are written.
+    /// The removal from copies, if they are written.
     pub remove: Option<RemovalConfig>,
     /// The directory for the removed text.
     pub removed: Option<&'t Path>,
     /// The passages to find.
     pub passages: PassagesConfig,
-    /// Files whose words count for no passage, in place of [`PassagesConfig::excluded`] and of what
-    /// the directory leaves out.
+    /// Files whose words count for no passage, in place of [`PassagesConfig::excluded`] and of the
+    /// words that the directory leaves out.
     pub exclude_text: Option<&'t [PathBuf]>,
     /// Whether the page of the directory is written after the search.
     pub page: bool,
 }
 
-/// What a search found and removed.
+/// Counts the passages that a search found and removed.
 #[derive(Debug, Serialize)]
 pub struct Done {
     /// The counts of the search.

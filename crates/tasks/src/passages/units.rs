@@ -7,9 +7,9 @@
 //! # Definition
 //! A *unit* is a line or a paragraph ([`super::Align`]). Two units are equal if their tokens are. A
 //! unit with fewer tokens than [`UnitsConfig::least`], or with none, is equal to no other; excluded
-//! words are no tokens here (`excluded`). All
-//! occurrences of a unit but the first one, by input order and then by position, are removable;
-//! with [`Scope::Document`], all but the first one in each document.
+//! words do not count as tokens here (`excluded`). All occurrences of a unit but the first one, by
+//! input order and then by position, are removable; with [`Scope::Document`], all but the first one
+//! in each document.
 //!
 //! # Algorithm
 //! The units of all documents are hashed and sorted by hash and place. Equal ones then stand side
@@ -44,7 +44,7 @@ use lookalike_text::parse::{Parser, TokenConsumer, Tokens};
 const COUNT_BITS: u32 = 32;
 
 keywords! {
-    /// What is compared.
+    /// The unit of text that is compared.
     pub enum TextUnit: "is not" {
         /// Lines.
         Line = "line",

@@ -17,7 +17,7 @@ pub struct Sums {
 }
 
 /// Estimates the share of `part` in `whole` over documents, where each pair counts for both of its
-/// documents. Returns `None` if there are no pairs.
+/// documents. Returns `None` without pairs.
 ///
 /// # Source
 /// Pairs that share a document are not independent: whether that document was drawn, or which of

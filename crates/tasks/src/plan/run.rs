@@ -20,7 +20,7 @@ pub const DIRECTORY: &str = "plan";
 /// Memory of the readers of pair lists.
 const FIXED_BYTES: u64 = 32 << 20;
 
-/// What the trials cost. It differs from run to run, so it is not part of the plan.
+/// The cost of the trials. It differs from run to run, so it is not part of the plan.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanCost {
     /// The exact run on the measured documents.

@@ -67,7 +67,7 @@ struct Best {
 }
 
 impl Best {
-    /// Keeps a match and returns the one that it displaces.
+    /// Keeps a match and returns the match that it displaces.
     fn keep(&mut self, (rank, found): (Rank, Match), top: Option<usize>) -> Option<Match> {
         self.kept.insert(rank, found);
         let full = top.is_some_and(|top| self.kept.len() > top);
@@ -372,7 +372,7 @@ struct LookUp<'l, 'b, K> {
     batch: &'l QueryBatch<'b, K>,
     context: &'l Context<'l>,
     queries: Range<usize>,
-    /// The limit of the memory for matches, and what they take.
+    /// The limit of the memory for matches, and the memory in use.
     most: u64,
     held: AtomicU64,
     over: AtomicBool,

@@ -37,7 +37,7 @@ impl<'a> Indexed<'a> {
         workspace: &'a Workspace,
         config: &QueryConfig,
     ) -> Result<Option<Indexed<'a>>> {
-        // What contains the query may have its fingerprints anywhere.
+        // A document that contains the query may have its fingerprints anywhere.
         let pairs = config.inside().is_none().then_some(config.criterion);
         let (Some(index), Some(documents)) = (
             Index::open::<K>(workspace, pairs)?,

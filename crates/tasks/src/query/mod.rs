@@ -225,7 +225,7 @@ pub struct Warning {
     pub detail: String,
 }
 
-/// What a record of the inputs gives.
+/// The reply to a record of the inputs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
@@ -328,7 +328,7 @@ struct Asking<'a> {
 }
 
 /// Writes the keys of a document and returns facts about it. If the keys would need more memory
-/// than the last argument, returns what they need.
+/// than the last argument, returns the memory that they need.
 type Keying<'a, K> =
     Box<dyn FnMut(&RawDocument<'_>, &mut Vec<K>, u64) -> Result<DocumentFacts, u64> + 'a>;
 

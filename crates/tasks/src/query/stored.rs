@@ -25,7 +25,7 @@ pub struct Stored {
     pub md5: [u8; 16],
 }
 
-/// The least memory for look-ups in the collection `to`, besides what the caller holds.
+/// The least memory for look-ups in the collection `to`, besides the memory of the caller.
 pub fn stored_bytes(to: &Workspace, context: &Context<'_>) -> Result<u64> {
     let documents = Catalogue::stats(to)?.documents;
     let threads = context.budget.threads as u64;

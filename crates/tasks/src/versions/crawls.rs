@@ -1,4 +1,4 @@
-//! Which crawl each input file belongs to, and what names a page in all of them.
+//! Finds the crawl of each input file, and the name of a page in all of them.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};

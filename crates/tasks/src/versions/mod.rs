@@ -1,4 +1,4 @@
-//! What changed between crawls: the versions of each page, in the order of time.
+//! Finds changes between crawls: the versions of each page, in the order of time.
 //!
 //! # In and out
 //! In: a collection with its pairs, and its inputs, which are read again. Out: a [`Version`] for each
@@ -18,14 +18,14 @@
 //!   has a document, and this page has moved from there if its first capture is a document in that
 //!   crawl or in a later one. Otherwise a page that is gone in a crawl has moved to a page whose first
 //!   capture is a document in that crawl if this document has the same words, or makes a pair, with
-//!   the last document of the page that is gone, of an earlier crawl. If several new pages fit one
-//!   that is gone, or several that are gone fit a new one, the most similar counts, then of those
-//!   with the same words the one with the same path on its host, then the first.
+//!   the last document of the page that is gone, of an earlier crawl. If several new pages fit a
+//!   gone page, or several gone pages fit a new page, the most similar page counts; among pages
+//!   with the same words, the page with the same path on its host, and then the first.
 //!
 //! # Algorithm
 //! 1. Read the captures from the inputs, aside, and resolve the `revisit` records (`read.rs`).
 //! 2. Sort them by page and time.
-//! 3. Go through the pages to find what is new and what is gone in each crawl, and through the pairs
+//! 3. Go through the pages to find the new and the gone pages of each crawl, and through the pairs
 //!    to find what has moved.
 //! 4. Make the rows of each page, in the order of the first captures. The resemblance is computed from
 //!    the stored sets.
@@ -78,7 +78,7 @@ const REVISIT_BYTES: u64 = 256;
 const FIXED_BYTES: u64 = 32 << 20;
 
 keywords! {
-    /// What names a page from crawl to crawl.
+    /// The name of a page from crawl to crawl.
     pub enum By: "names no page; use" {
         Address = "address",
         Id = "id",
@@ -86,7 +86,7 @@ keywords! {
 }
 
 keywords! {
-    /// What became of a page.
+    /// The change of a page.
     #[derive(Default, PartialOrd, Ord)]
     pub enum Change {
         /// Its first document, in the first crawl or after `revisit` records.
@@ -110,7 +110,7 @@ keywords! {
     }
 }
 
-/// What is asked for.
+/// The parameters of a comparison of crawls.
 #[derive(Clone, Debug, Default)]
 pub struct VersionsConfig {
     /// `None`: by address, or by id if no document has an address.
@@ -203,7 +203,7 @@ pub struct Crawl {
 #[derive(Clone, Debug, Serialize)]
 pub struct VersionsSummary {
     pub by: By,
-    /// By what the crawls are ordered: `date`, `inputs` or `--crawl`.
+    /// The order of the crawls: `date`, `inputs` or `--crawl`.
     pub order: &'static str,
     /// In their order.
     pub crawls: Vec<Crawl>,
@@ -726,7 +726,8 @@ impl Captures<'_> {
                 let name = |crawl: u16| summary.crawls[usize::from(crawl)].name.clone();
                 take(Version {
                     kind,
-                    // If a text only resembles its document, nobody counted what it shares.
+                    // If a text only resembles its document, the shingles that they share were not
+                    // counted.
                     shared: shared.filter(|_| apart == 0.0),
                     captures,
                     documents: [before, document].map(|it| it?.document()),

@@ -63,7 +63,7 @@ pub(super) struct Visit {
     pub(super) time: u64,
     /// The order of the inputs: the file, and the captures before it there.
     pub(super) order: (u32, u32),
-    /// A hash of what names the page.
+    /// A hash of the name of the page.
     pub(super) page: u128,
     /// A hash of its path on its host.
     pub(super) path: u64,
@@ -286,8 +286,8 @@ impl Captures<'_> {
     }
 }
 
-/// Says what a record without a document means for its page, with a note and the new address.
-/// 302, 303 and 307 are temporary, so the page is still there.
+/// Returns the meaning of a record without a document for its page, with a note and the new
+/// address. 302, 303 and 307 are temporary, so the page is still there.
 fn answer(
     (reason, detail): (Reason, &String),
     address: Option<&str>,

@@ -26,7 +26,7 @@ struct Axis<'e> {
 }
 
 impl<'e> Axis<'e> {
-    /// The axis of some columns. One that begins `at_zero` begins at 0 unless it is logarithmic.
+    /// The axis of some columns. With `at_zero`, it begins at 0 unless it is logarithmic.
     fn of(
         exhibit: &'e Exhibit,
         columns: &[usize],

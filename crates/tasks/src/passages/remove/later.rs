@@ -1,4 +1,4 @@
-//! What a column of a Parquet file loses, kept until it is written.
+//! Keeps the cuts of a column of a Parquet file until the column is written.
 //!
 //! The columns of a row group are written one after the other. All parts of a text are cut when the
 //! first of them is written, so the cuts of the others wait in a temporary file. Each has the
