@@ -249,7 +249,7 @@ def results(program, directory):
             assert key.fetchall() == [("lookalike 1",)], "metadata"
         gone = directory / f"{corpus}-gone"
         for form in ["tsv", "parquet"]:
-            command = [program, "dedup", "--from", directory / f"{corpus}-1", "--rule", "cluster", "--quiet"]
+            command = [program, "dedup", "--from", directory / f"{corpus}-1", "--rule", "one-per-cluster", "--quiet"]
             command += ["-o", directory / f"{corpus}-kept", "--removed", gone, "--results", form]
             subprocess.run(command, check=True)
         result_file(gone / "removed.parquet", removed(gone / "removed.jsonl"))

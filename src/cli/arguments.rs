@@ -279,6 +279,9 @@ fn with_meant(
         let known = meant_by(MEANT_FLAGS, &name);
         // The tip of the library, to give the word behind `--`, would make an input of it.
         error.remove(ContextKind::Suggested);
+        if name == "--study" {
+            tip(&mut error, &["use 'lookalike lab study DIR --page'".into()]);
+        }
         let has = |flag: &str| {
             let mut flags = command.into_iter().flat_map(clap::Command::get_arguments);
             flags.any(|known| known.get_long() == flag.strip_prefix("--"))

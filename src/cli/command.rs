@@ -242,7 +242,7 @@ impl Out<'_> {
         let mut out = String::new();
         for line in text.lines() {
             let fits = line.len() <= width || line.contains("  ");
-            match fits || line.starts_with("Next: lookalike ") {
+            match fits || line.starts_with("Next: ") {
                 true => out += &format!("{line}\n"),
                 false => wrapped(line, width, &mut out),
             }

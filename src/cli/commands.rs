@@ -359,6 +359,9 @@ impl Program for Commands {
         check inspect --records: --most
         contamination --against...: --test-set
         dedup --remove: --drop
+        dedup --rule=cluster: one-per-cluster
+        dedup --rule=none: drop-clusters
+        dedup --rule=all: keep-all
         evaluate --run:
         evaluate --columns: --pair-columns
         report --pairs: --samples

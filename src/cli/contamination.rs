@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::report::page::{self, PAGE_FILE};
 use crate::report::rows::Rows;
-use crate::report::unread;
+use crate::report::{unread, unused};
 use lookalike_base::{Threshold, count, counted, listed, path_word};
 use lookalike_tasks::contamination::{
     ContaminationConfig, ContaminationReport, DROP_FILE, SetReport, check_corpus,
@@ -158,8 +158,9 @@ impl Options {
             return String::new();
         };
         format!(
-            "Next: lookalike dedup {}{reading} -o clean --rule keep-all --drop {}   # a copy without the {}\n",
+            "Next: lookalike dedup {}{reading} -o {} --rule keep-all --drop {}   # a copy without the {}\n",
             listed(" ", inputs, |input| path_word(input)),
+            path_word(&unused("clean")),
             path_word(&output.join(DROP_FILE)),
             counted(to_drop, "document")
         )

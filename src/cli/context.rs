@@ -58,10 +58,7 @@ impl Host for Process {
 
     fn columns(&self) -> Option<usize> {
         let out = std::io::stdout();
-        if !out.is_terminal() {
-            return None;
-        }
-        Some(columns_of(&out))
+        out.is_terminal().then(|| columns_of(&out))
     }
 
     fn arguments(&self) -> Option<Vec<OsString>> {

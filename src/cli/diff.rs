@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use lookalike_base::{Error, path_word, refuse, shell_word};
+use lookalike_base::{Error, listed, path_word, refuse, shell_word};
 use lookalike_engine::collection;
 use lookalike_engine::document::{self, CompareConfig, Compared};
 use lookalike_engine::outputs::{self, Home};
@@ -177,9 +177,7 @@ impl PairPlace {
                 found => known.push(found.map(|_| name)?),
             }
         }
-        let of = kind
-            .as_ref()
-            .map_or(String::new(), |kind| format!(" `{kind}`"));
+        let of = listed("", kind, |kind| format!(" `{kind}`"));
         let limit = match known[..] {
             [name] => format!(
                 "the row{of} has one document, not two; show it: `lookalike show {} {}`",
@@ -232,10 +230,8 @@ impl Command for Options {
             (None, a, b) => ([a, b].map(|name| name.clone().unwrap_or_default()), None),
         };
         let names = given.0.each_ref().map(String::as_str);
-        let both = match (
-            document::compare(&workspace, names, &config, context),
-            &self.pair,
-        ) {
+        let both = document::compare(&workspace, names, &config, context);
+        let both = match (both, &self.pair) {
             (Err(error), Some(pair)) => {
                 return Err(pair.unpaired(error, &given, &workspace, context)?);
             }

@@ -42,6 +42,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::process::ExitCode;
 
 use lookalike_base::{
@@ -104,8 +105,10 @@ pub fn main<P: Program>() -> ExitCode {
     ended(done.map_err(|error| named(error, std::env::args_os())))
 }
 
-/// If the error is about a file that an argument names and that does not exist, it says so.
+/// If a path is no file or directory, as it should be, or an argument names nothing, the error says
+/// so.
 fn named(error: Error, mut arguments: impl Iterator<Item = OsString>) -> Error {
+    use std::io::ErrorKind::{InvalidFilename, IsADirectory, NotADirectory, NotFound, Other};
     let Error::Io { path, source, .. } = &error else {
         return error;
     };
@@ -114,10 +117,21 @@ fn named(error: Error, mut arguments: impl Iterator<Item = OsString>) -> Error {
         let value = memchr::memchr(b'=', bytes).map(|at| &bytes[at + 1..]);
         [Some(bytes), value].contains(&Some(path.as_os_str().as_encoded_bytes()))
     };
-    let is_missing = source.kind() == std::io::ErrorKind::NotFound && !remote::is_address(path);
-    match is_missing && arguments.any(names) {
-        true => missing(path),
-        false => error,
+    let no = |at: &Path, why: &str| Error::parameter("PATH", at.display()).because(why);
+    let is_file = |at: &&Path| disk::metadata(at).is_ok_and(|found| !found.is_dir());
+    match source.kind() {
+        _ if remote::is_address(path) => error,
+        NotFound if arguments.any(names) => missing(path),
+        NotADirectory => match path.ancestors().find(is_file) {
+            Some(file) => no(file, "it is a file, not a directory; give another path"),
+            None => error,
+        },
+        InvalidFilename => no(path, "a name in it is too long; give a shorter one"),
+        // A decoder met it.
+        Other if disk::is_directory(path).unwrap_or(false) => {
+            Error::io("read", path)(IsADirectory.into())
+        }
+        _ => error,
     }
 }
 

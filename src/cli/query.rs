@@ -4,7 +4,7 @@ use std::cell::{Cell, OnceCell};
 use std::path::{Path, PathBuf};
 
 use crate::report::terminal::Growing;
-use lookalike_base::{Error, count, counted};
+use lookalike_base::{Error, count, counted, path_word, shell_word};
 use lookalike_engine::{collection, document, pipeline};
 use lookalike_methods::Spec;
 use lookalike_store::{Column, cells, columns, header, json, only_if, push_row};
@@ -102,7 +102,10 @@ impl Command for Options {
             let name = error.path().and_then(Path::to_str).unwrap_or_default();
             match document::find(&base, name, context) {
                 Ok(_) | Err(Error::SeveralDocuments { .. }) => {
-                    let limit = "it is the name of a document of DIR: `lookalike show DIR NAME` lists its pairs";
+                    let (place, document) = (path_word(&self.directory), shell_word(name));
+                    let limit = format!(
+                        "it names a document of {place}: `lookalike show {place} {document}` lists its pairs"
+                    );
                     Error::parameter("DOCUMENT", name).because(limit)
                 }
                 Err(_) => error,
@@ -154,13 +157,7 @@ impl Command for Options {
                         out.say(&table.rows(rows.lines().map(cells).collect()))
                     }
                 },
-                Reply::Rejected(Rejected {
-                    query,
-                    rejected,
-                    detail,
-                }) => {
-                    let docno = query.as_deref().unwrap_or("a record");
-                    let line = format!("{docno}: {rejected}: {detail}");
+                Reply::Rejected(Rejected { line, .. }) => {
                     context.progress.note(&format!("rejected: {line}"));
                     let _ = first.set(line);
                     Ok(())

@@ -10,7 +10,8 @@ const BEFORE: [&str; 4] = ["--progress", "--endpoint", "--region", "--allow-stor
 ///
 /// `table` has a line for each name: `COMMAND: COMMAND`, or `COMMAND --FLAG: --FLAG`. Without a name
 /// of today, the value of the flag is an argument without a flag; with `=` after it, they are one
-/// argument. After `...`, the flag took several values, each of which now has a flag of its own.
+/// argument. After `...`, the flag took several values, each of which now has a flag of its own. With
+/// `COMMAND --FLAG=VALUE: VALUE`, the value has another name.
 pub(super) fn today(arguments: &mut Vec<OsString>, program: &str, table: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut at = 1;
@@ -42,6 +43,22 @@ pub(super) fn today(arguments: &mut Vec<OsString>, program: &str, table: &str) -
             Some((name, value)) => (name, Some(OsString::from(value))),
             None => (&*text, None),
         };
+        let before = arguments.last().map(|word| word.to_string_lossy());
+        let valued = match value {
+            Some(_) => text.clone(),
+            None => format!("{}={text}", before.unwrap_or_default()),
+        };
+        let mut values = flags
+            .iter()
+            .filter(|((_, old), _)| valued.strip_prefix("--") == Some(old));
+        if let Some(((of, old), new)) = values.next()
+            && let Some((flag, was)) = old.split_once('=')
+        {
+            let of = format!("{program} {of} --{flag}");
+            lines.push(format!("`{of} {was}` is now `{of} {new}`"));
+            arguments.push(format!("{}{new}", text.trim_end_matches(was)).into());
+            continue;
+        }
         let is = |old: &str| name.strip_prefix("--") == Some(old.trim_end_matches("..."));
         let Some(&((of, old), new)) = flags.iter().find(|((_, old), _)| is(old)) else {
             arguments.push(word);
@@ -76,7 +93,8 @@ mod tests {
 
     #[test]
     fn names_of_before_become_those_of_today() {
-        let table = "verify: check verify\n find --against...: --test-set\n check verify --run:\n find --n: n=";
+        let table = "verify: check verify\n find --against...: --test-set\n check verify --run:\n find --n: n=\n \
+                     find --by=a: b";
         let said = |line: &str| {
             let mut words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             let lines = today(&mut words, "p", table).len();
@@ -97,6 +115,8 @@ mod tests {
             ("p found --against a", "p found --against a", 0),
             ("p find verify", "p find verify", 0),
             ("p find --n 1,2 --n=3", "p find n=1,2 n=3", 1),
+            ("p find --by a a", "p find --by b a", 1),
+            ("p find --by=a --by x", "p find --by=b --by x", 1),
             ("p -h", "p -h", 0),
         ] {
             assert_eq!(said(line), (expected.to_string(), lines), "{line}");

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::report;
 use crate::report::page::{self, PAGE_FILE, PageConfig, SPLIT_DIRECTORY};
-use lookalike_base::refuse;
-use lookalike_engine::pipeline;
+use lookalike_base::{path_word, refuse};
+use lookalike_engine::join::PairsEntry;
+use lookalike_engine::pipeline::{self, SUMMARY_FILE};
 use lookalike_store::{disk, has_records, refuse_remote};
 use lookalike_tasks::audit::{self, AuditConfig};
 use lookalike_tasks::contamination::REPORT_FILE;
@@ -68,10 +69,22 @@ impl Command for Options {
                 "`contamination` wrote it, and keeps no texts in it: add --report to that command";
             return refuse("DIR", self.directory.display(), limit);
         }
-        looked?;
+        if !looked?.has::<PairsEntry>() && !is_there(SPANS_FILE)? {
+            let found = disk::entries(&self.directory.join("methods")).into_iter();
+            let found = found.flatten().flatten().map(|entry| entry.path());
+            let found = found.filter(|of| disk::exists(&of.join(SUMMARY_FILE)).unwrap_or(false));
+            if let Some(of) = found.min() {
+                let of = path_word(&of);
+                let limit = format!("a method found its pairs: `lookalike report {of}` shows them");
+                return refuse("DIR", self.directory.display(), limit);
+            }
+        }
         if is_there(SPANS_FILE)? && !is_there(OVERLAPS_FILE)? && !is_there("pairs.tsv")? {
-            let limit =
-                "its search for passages listed no pairs; `lookalike passages DIR` lists them";
+            let place = path_word(&self.directory);
+            let limit = format!(
+                "its search for passages listed no pairs; `lookalike passages {place}` lists them, and this \
+                 command then shows them"
+            );
             return refuse("DIR", self.directory.display(), limit);
         }
         let config = PageConfig {

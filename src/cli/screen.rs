@@ -76,11 +76,10 @@ fn start() -> Option<Child> {
     command.args(["-c", &pager]);
     // Colours pass, a result of less than a screen is only printed, and it remains visible after
     // the end.
-    if std::env::var_os("LESS").is_none() {
-        command.env("LESS", "FRX");
-    }
-    if std::env::var_os("LV").is_none() {
-        command.env("LV", "-c");
+    for (name, usual) in [("LESS", "FRX"), ("LV", "-c")] {
+        if std::env::var_os(name).is_none() {
+            command.env(name, usual);
+        }
     }
     let pager = command.stdin(Stdio::piped()).spawn().ok();
     if pager.is_some() {

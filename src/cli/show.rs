@@ -67,10 +67,7 @@ fn shared(directory: &Path, (of, most): (u32, usize), context: &Context<'_>) -> 
     }
     let shared = ranked(directory, Some(of), most, context)?;
     let partners = counted(shared.all, "document");
-    let mut text = format!(
-        "{:<18}in common with {partners} (overlaps.tsv)\n",
-        "passages"
-    );
+    let mut text = format!("passages          in common with {partners} (overlaps.tsv)\n");
     for pair in &shared.pairs {
         let own = usize::from(pair.documents[0] != of);
         let [words, share] = [count(pair.words[own]), percent(pair.shares[own], 1)];
@@ -123,11 +120,8 @@ impl Command for Options {
         let screen = self.screen.screen(None, out.host);
         let mut pages = self.screen.pages(out);
         terminal::shown(&facts, screen, &mut |piece| pages.put(piece))?;
-        pages.put(&shared(
-            &self.directory,
-            (found.number, self.most),
-            context,
-        )?)?;
+        let of = (found.number, self.most);
+        pages.put(&shared(&self.directory, of, context)?)?;
         match text {
             None => {}
             Some(Text::Found { text, source }) => {

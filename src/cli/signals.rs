@@ -26,10 +26,8 @@ pub(crate) fn leave_interrupts_to_the_pager() {
 /// started, a signal ends the process at once.
 pub fn watch(stop: &Stop) {
     let ignored = ignored();
-    let wanted = [SIGHUP, SIGINT, SIGTERM];
-    let wanted = wanted
-        .into_iter()
-        .filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let all = [SIGHUP, SIGINT, SIGTERM].into_iter();
+    let wanted = all.filter(|signal| ignored >> (signal - 1) & 1 == 0);
     let Ok(mut signals) = Signals::new(wanted) else {
         return;
     };

@@ -13,6 +13,8 @@ use lookalike_rewrite::output;
 use lookalike_store::remote;
 use lookalike_tasks::jobs::{self, Outcome, Plan, Planned};
 
+use crate::report::unused;
+
 use super::command::{Args, Command, Context, Out, Result};
 use super::flags::{CollectionFlags, JoinFlags, Limits, Output, Programs, ResultsFlag, With};
 use super::run::Verbose;
@@ -166,6 +168,8 @@ impl Command for PlanOptions {
         };
         out.result(&printed, || {
             let exchange = path_word(&flags.output);
+            let programs = &config.read.convert;
+            let programs = listed("", programs, |program| format!(" {}", program.flag()));
             // The command line of a task names the exchange, and no other place.
             let addresses = choice.paths.iter().filter(|path| remote::is_address(path));
             let mut hosts: BTreeSet<PathBuf> = addresses.map(|path| remote::host(path)).collect();
@@ -176,10 +180,11 @@ impl Command for PlanOptions {
                 false => format!("export LOOKALIKE_ALLOW_STORE={}\n      ", shell_word(&hosts)),
             };
             Ok(format!(
-                "{}\n\nNext: {allow}lookalike tasks run {exchange} --task I, for I from 0 to {}\n      \
-                 lookalike tasks finish {exchange} -o DIR\n",
+                "{}\n\nNext: {allow}for i in $(seq 0 {}); do lookalike tasks run {exchange} --task $i{programs}; \
+                 done\n      lookalike tasks finish {exchange} -o {}\n",
                 jobs::summary(&plan)?,
                 plan.all_tasks() - 1,
+                path_word(&unused("out")),
             ))
         })
     }
@@ -218,7 +223,9 @@ impl Command for StatusOptions {
             }
             if states.iter().all(|state| state.missing.is_empty()) {
                 let exchange = path_word(&self.exchange);
-                lines.push(format!("\nNext: lookalike tasks finish {exchange} -o DIR"));
+                let output = path_word(&unused("out"));
+                let next = format!("\nNext: lookalike tasks finish {exchange} -o {output}");
+                lines.push(next);
             }
             Ok(lines.join("\n") + "\n")
         })

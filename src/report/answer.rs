@@ -1,5 +1,6 @@
 //! The answer at the end of a command: the documents read, the results, and the next step.
 
+use std::ffi::OsStr;
 use std::fmt::Write;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -16,14 +17,14 @@ use lookalike_engine::document::stored;
 use lookalike_engine::join::Pairs;
 use lookalike_engine::pipeline::{Summary, first_reject};
 use lookalike_store::{InputList, Workspace, disk};
-use lookalike_tasks::dedup::{DedupConfig, DedupSource, Form, Removal};
+use lookalike_tasks::dedup::{DedupConfig, DedupSource, Form, Removal, work_directory};
 use lookalike_tasks::passages::SPANS_FILE;
 use lookalike_tasks::passages::shown::shows_passages;
 use lookalike_text::read::Reason;
 
 /// Documents of a smaller median number of words are short: one changed word leaves two texts of 60
 /// words a resemblance of 0.67 with shingles of ten (docs/guide/threshold.md).
-const SHORT: u32 = 60;
+pub(super) const SHORT: u32 = 60;
 
 /// Documents of at most this number of words on average are perhaps labels, and their texts are in
 /// another field.
@@ -31,7 +32,7 @@ const TINY: u64 = 3;
 const LEAST_DOUBTED: u64 = 10;
 
 /// The shingle size for short documents.
-const SHINGLE_SIZE_OF_SHORT: u32 = 5;
+pub(super) const SHINGLE_SIZE_OF_SHORT: u32 = 5;
 
 /// Bytes of a list of rejects that are read for advice.
 const MOST_READ: u64 = 64 << 20;
@@ -53,7 +54,7 @@ pub(crate) fn answer(summary: &Summary, collection: &Workspace, results: &Path) 
         false => writeln!(out, "Results in {place}{}.", to_review(summary)),
     };
     if let Some(next) = next(summary, collection, results)? {
-        let _ = writeln!(out, "Next: {next}");
+        out += &(next + "\n");
     }
     Ok(out)
 }
@@ -250,7 +251,8 @@ pub(super) fn not_used(collection: &Workspace, directory: &Path, out: &mut Strin
     Ok(())
 }
 
-/// Advises if the documents are perhaps not those that the user meant.
+/// Returns a sentence of advice, which is not a command, if the documents are perhaps not those that
+/// the user meant.
 pub(super) fn doubt(summary: &Summary, results: &Path) -> Option<String> {
     let rejects = results.join("rejects.jsonl");
     let list = path_word(&rejects);
@@ -262,13 +264,13 @@ pub(super) fn doubt(summary: &Summary, results: &Path) -> Option<String> {
         let field = if no_text { " and --text-field" } else { "" };
         let records = counted(rejected, "record");
         return Some(format!(
-            "check --format {format}{field}: {records} gave no document ({list} says why); without --format, each \
-             file is read in its own"
+            "Check --format {format}{field}: {records} gave no document ({list} says why); without --format, each \
+             file is read in its own."
         ));
     }
     if no_text {
         return Some(format!(
-            "repeat the command with --text-field FIELD and another -o; {list} says which fields there are"
+            "Read the inputs again with --text-field FIELD and another -o; {list} says which fields there are."
         ));
     }
     // A few in a crawl are pages that show pages.
@@ -281,18 +283,18 @@ pub(super) fn doubt(summary: &Summary, results: &Path) -> Option<String> {
             false => "",
         };
         let what = match advised(&rejects) {
-            Some(flags) => format!("repeat the command with {flags}{only} and another -o"),
-            None => "check --format, --record, --split-at or --delimiter".into(),
+            Some(flags) => format!("Read the inputs again with {flags}{only} and another -o"),
+            None => "Check --format, --record, --split-at or --delimiter".into(),
         };
         return Some(format!(
-            "{what}: {documents} may be several ({list} says which, and why)"
+            "{what}: {documents} may be several ({list} says which, and why)."
         ));
     }
     let lack = summary.ingest.noticed.get(Reason::MissingField.text());
     if let Some(&lack) = lack {
         let documents = counted(lack, "document");
         return Some(format!(
-            "check --text-field: {documents} without a field that it names ({list} says which)"
+            "Check --text-field: {documents} without a field that it names ({list} says which)."
         ));
     }
     let (words, documents) = (summary.ingest.words, summary.ingest.documents);
@@ -302,13 +304,13 @@ pub(super) fn doubt(summary: &Summary, results: &Path) -> Option<String> {
         let documents = counted(wordless, "document");
         let has = if wordless == 1 { "has" } else { "have" };
         return Some(format!(
-            "check what is compared: {documents} {has} no words ({list} says which, and where their text may be)"
+            "Check what is compared: {documents} {has} no words ({list} says which, and where their text may be)."
         ));
     }
     if documents >= LEAST_DOUBTED && words <= TINY * documents {
         let mean = counted(words.div_ceil(documents), "word");
         return Some(format!(
-            "check what is compared (--text-field): on average, a document has at most {mean}"
+            "Check what is compared (--text-field): on average, a document has at most {mean}."
         ));
     }
     None
@@ -327,12 +329,12 @@ fn advised(list: &Path) -> Option<String> {
     })
 }
 
-/// The command that the situation suggests.
+/// What the situation suggests: a line with `Next: ` is a command that a shell takes as it stands.
 fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Option<String>> {
     let place = path_word(results);
     let join = summary.join.as_ref();
     if join.is_some_and(|join| join.undecided.is_some()) {
-        let next = format!("lookalike run --from {place} --where 'EXPR', with another condition");
+        let next = format!("Try another condition: lookalike run --from {place} --where 'EXPR'");
         return Ok(Some(next));
     }
     if let Some(check) = doubt(summary, results) {
@@ -340,7 +342,7 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
     }
     if summary.join.is_some() && summary.cluster.is_none() {
         return Ok(Some(format!(
-            "lookalike stage cluster {place}   # writes them, without another search"
+            "Next: lookalike stage cluster {place}   # writes them, without another search"
         )));
     }
     let programs = programs(collection);
@@ -350,10 +352,10 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
         // A search for passages was there, of the documents of that time.
         let found = results.join(SPANS_FILE);
         if summary.method.is_some() || !disk::exists(&found)? {
-            return Ok(Some(format!("lookalike run --from {place}")));
+            return Ok(Some(format!("Next: lookalike run --from {place}")));
         }
         return Ok(Some(format!(
-            "lookalike passages {place}{programs}   # searches the documents that there are now"
+            "Next: lookalike passages {place}{programs}   # searches the documents that there are now"
         )));
     };
     if summary.method.is_some() {
@@ -365,8 +367,8 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
         if let Some((smaller, median)) = smaller_shingles(collection, size)? {
             let words = counted(median.into(), "word");
             let line = format!(
-                "repeat the command with --shingle-size {smaller} and another -o: half of the documents have at most \
-                 {words}, and no pair was found"
+                "Read the inputs again with --shingle-size {smaller} and another -o: half of the documents have at \
+                 most {words}, and no pair was found."
             );
             return Ok(Some(line));
         }
@@ -385,27 +387,24 @@ fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Opt
     let work = results.extension().is_some_and(|end| end == "work");
     let copies = match work {
         true => other_copies(&results.with_extension("")),
-        false => "kept".into(),
+        false => path_word(&unused("kept")),
     };
     Ok(Some(match cluster.redundant {
         0 if config.threshold.to_f64() > 0.5 && by_shingles => {
-            let passages = match readable {
-                true => {
-                    format!("; for parts that texts share: lookalike passages {place}{programs}")
-                }
-                false => String::new(),
-            };
+            let parts =
+                format!("; for parts that texts share: lookalike passages {place}{programs}");
+            let passages = if readable { &*parts } else { "" };
             let shown = match reviewed(summary) {
                 Some(1..) => "pairs to review",
                 _ => "closest pair",
             };
-            format!("lookalike report {place}{programs}   # shows the {shown}{passages}")
+            format!("Next: lookalike report {place}{programs}   # shows the {shown}{passages}")
         }
         0 => return Ok(None),
-        _ if again && (work || !disk::exists("kept".as_ref())?) => format!(
-            "lookalike report {place}{programs}   # then: lookalike dedup --from {place} -o {copies}"
+        _ if again => format!(
+            "Next: lookalike report {place}{programs}   # then: lookalike dedup --from {place} -o {copies}"
         ),
-        _ => format!("lookalike report {place}{programs}"),
+        _ => format!("Next: lookalike report {place}{programs}"),
     }))
 }
 
@@ -429,30 +428,37 @@ fn reviewed(summary: &Summary) -> Option<u64> {
 /// Another directory of copies, and the flags with which the copies in `kept` were made.
 fn other_copies(kept: &Path) -> String {
     let Ok((DedupSource { config, .. }, _)) = DedupSource::read(kept) else {
-        return "OTHER, and the flags as before".into();
+        return path_word(&unused(kept));
     };
     let usual = DedupConfig::default();
     let keep = config.keep.iter();
     let keep = keep.map(|policy| flag_word(" --keep", &policy.to_string()));
+    let list = path_word(config.remove.as_deref().unwrap_or(Path::new("")));
+    let revisit = format!("revisit={}", config.revisit);
     let others = [
         (config.rule != usual.rule, format!("rule {}", config.rule)),
         (config.empty != usual.empty, "empty drop".into()),
         (config.rejects != usual.rejects, "rejects drop".into()),
-        (
-            config.revisit != usual.revisit,
-            format!("revisit={}", config.revisit),
-        ),
+        (config.revisit != usual.revisit, revisit),
         (config.form == Form::Annotated, "annotate".into()),
         (config.form == Form::Lists, "ids-only".into()),
         (config.link, "link".into()),
-        (config.remove.is_some(), "drop FILE".into()),
+        (config.remove.is_some(), format!("drop {list}")),
     ];
     let given = others.into_iter().filter(|(given, _)| *given);
     let flags: String = keep
         .chain(given.map(|(_, flag)| format!(" --{flag}")))
         .collect();
-    let other = PathBuf::from(format!("{}-2", kept.display()));
-    format!("{}{flags}", path_word(&other))
+    path_word(&unused(kept)) + &flags
+}
+
+/// A name for the output of `dedup` that nothing has yet: this one, or this one with a number.
+pub(crate) fn unused(name: impl AsRef<OsStr>) -> PathBuf {
+    let other = |n| [name.as_ref(), format!("-{n}").as_ref()].join(OsStr::new(""));
+    let mut names = std::iter::once(name.as_ref().into()).chain((2..).map(other));
+    let taken = |path: &Path| matches!(disk::is_gone(path), Ok(false));
+    let free = names.find(|name| !taken(name.as_ref()) && !taken(&work_directory(name.as_ref())));
+    free.unwrap_or_default().into()
 }
 
 /// The flags that name the programs of a collection, without which no command runs them.

@@ -74,7 +74,7 @@ pub(crate) fn deduplicated(
     };
     let _ = writeln!(out, "; {found} in {}.", work.display());
     if let Some(check) = doubt(&read, work) {
-        let _ = writeln!(out, "Next: {check}");
+        let _ = writeln!(out, "{check}");
         return Ok(out);
     }
     // Lists have no page, and a page needs clusters; a page that the user asked for follows.

@@ -23,7 +23,7 @@
 //! duplicates (`exact-duplicates.tsv`) are left out too, because they resemble the same documents
 //! as their representative.
 
-use lookalike_base::{Bits, Context, Error, PROCESS_BYTES, Result, counted, keywords, path_word};
+use lookalike_base::{Bits, Context, PROCESS_BYTES, Result, counted, keywords, path_word, refuse};
 use lookalike_engine::collection::{Captured, Catalogue, has_captures};
 use lookalike_engine::join::{
     List, Pairs, PairsEntry, each_measured_pair, each_pair, sizes_of_pairs,
@@ -79,11 +79,9 @@ pub fn graph(
     if pairs.config.pairs == Pairs::None {
         let directory = workspace.directory();
         let from = path_word(directory);
-        return Err(
-            Error::parameter("DIR", directory.display()).because(format!(
-                "its pairs were not listed; list them: `lookalike run --from {from} --pairs all`"
-            )),
-        );
+        let limit = "its pairs were not listed; list them: ";
+        let limit = format!("{limit}`lookalike run --from {from} --pairs all`");
+        return refuse("DIR", directory.display(), limit);
     }
     let measure = pairs.config.measure;
     let documents = Catalogue::extent(workspace)?.documents;

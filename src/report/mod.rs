@@ -22,7 +22,7 @@ pub(crate) mod unread;
 pub mod wording;
 mod write;
 
-pub(crate) use answer::{answer, searched};
+pub(crate) use answer::{answer, searched, unused};
 pub(crate) use dedup::{dedup_ledger, deduplicated};
 pub use graph::{GraphFormat, graph, write_graph};
 pub use ledger::{cost_rows, ledger, ledger_rows};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use lookalike_base::{count, counted, fraction, numbers};
+use lookalike_base::{count, counted, fraction, listed, numbers};
 use lookalike_store::Manifest;
 use lookalike_tasks::plan::{Estimate, Evidence, PlanCost, Planned, PlannedGroup, Ratio, saving};
 
@@ -12,29 +12,23 @@ fn percent(share: f64) -> String {
 
 fn estimated(estimate: Option<Estimate>) -> String {
     estimate.map_or("-".into(), |e| {
-        format!(
-            "{} ({} to {})",
-            fraction(e.value, 3),
-            fraction(e.low, 3),
-            fraction(e.high, 3)
-        )
+        let [value, low, high] = [e.value, e.low, e.high].map(|of| fraction(of, 3));
+        format!("{value} ({low} to {high})")
     })
 }
 
 fn evidence(group: &PlannedGroup, groups: &[PlannedGroup]) -> String {
-    let pairs = group.precision.or(group.recall).map_or(0, |e| e.pairs);
+    let n = group.precision.or(group.recall).map_or(0, |e| e.pairs);
+    let pairs = counted(n, "pair");
     match group.evidence {
-        Evidence::Own => format!("{} of its own", counted(pairs, "pair")),
+        Evidence::Own => format!("{pairs} of its own"),
         Evidence::Pooled { first } => {
             let from = groups
                 .get(usize::from(first))
                 .map_or("", |group| &group.words);
-            format!(
-                "{}, pooled with the groups from {from} words",
-                counted(pairs, "pair")
-            )
+            format!("{pairs}, pooled with the groups from {from} words")
         }
-        Evidence::TooLittle => format!("too few pairs ({}): every fingerprint", count(pairs)),
+        Evidence::TooLittle => format!("too few pairs ({}): every fingerprint", count(n)),
     }
 }
 
@@ -62,9 +56,7 @@ pub fn plan(planned: &Planned, manifest: &Manifest) -> String {
     let plan = &planned.plan;
     let mut out = String::new();
     let target = &plan.config.target;
-    let recall = target
-        .recall
-        .map_or(String::new(), |recall| format!(", recall {recall}"));
+    let recall = listed("", target.recall, |recall| format!(", recall {recall}"));
     let on = match &plan.config.subset {
         Some(subset) => format!(
             "a subset of {} (share {}, seed {})",

@@ -12,12 +12,11 @@ pub(super) fn share(part: u64, whole: u64) -> String {
 
 /// A part of a number of things: `0 of 5 records`, `2 of 5 records (40.0 %)`.
 pub(super) fn part_of(part: u64, whole: u64, what: &str) -> String {
-    let share = if part > 0 {
-        share(part, whole)
-    } else {
-        String::new()
-    };
-    format!("{} of {}{share}", count(part), counted(whole, what))
+    let of = format!("{} of {}", count(part), counted(whole, what));
+    match part {
+        0 => of,
+        part => of + &share(part, whole),
+    }
 }
 
 /// Rows of a name and a value. The name of a part is indented below the name of the whole.

@@ -52,10 +52,9 @@ fn unused_id_field(workspace: &Workspace) -> Result<Option<String>> {
 pub(crate) fn warn(workspace: &Workspace, first: u32, context: &Context<'_>) -> Result<()> {
     lines(&unread_files(workspace, first)?, context);
     let remarks = [unused_id_field(workspace)?, short_documents(workspace)?];
-    remarks
-        .iter()
-        .flatten()
-        .for_each(|line| context.progress.note(line));
+    for line in remarks.iter().flatten() {
+        context.progress.note(line);
+    }
     Ok(())
 }
 

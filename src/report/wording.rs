@@ -1,6 +1,6 @@
 //! Describes in words what a run compared and which threshold pairs had to reach.
 
-use lookalike_base::{Measure, Threshold, count, counted, cut_after};
+use lookalike_base::{Measure, Threshold, count, counted, cut_after, listed};
 use lookalike_engine::collection::Condition;
 use lookalike_engine::pipeline::Summary;
 
@@ -99,22 +99,15 @@ impl<'a> Wording<'a> {
     /// The property of a listed pair: `a resemblance of 0.85 or more`.
     pub fn listed(&self) -> String {
         match self.measure {
-            Measure::Shared(least) => {
-                format!(
-                    "{} or more in common",
-                    counted(least.into(), self.feature())
-                )
-            }
+            Measure::Shared(n) => counted(n.into(), self.feature()) + " or more in common",
             _ => format!("a {} of {} or more", self.noun(), self.threshold),
         }
     }
 
     /// The condition of listed pairs, after the noun: ` for which a.source != b.source`.
     pub fn limit(&self) -> String {
-        let text = self
-            .condition
-            .map(|condition| visible(&condition.to_string()));
-        text.map_or(String::new(), |text| {
+        listed("", self.condition, |condition| {
+            let text = visible(&condition.to_string());
             format!(" for which {}", cut_after(text, MOST_OF_CONDITION))
         })
     }
@@ -152,12 +145,8 @@ impl<'a> Wording<'a> {
 /// First and last number of words of a group called `500-999` or `9000-`.
 fn bounds(words: &str) -> Option<(u64, Option<u64>)> {
     let (low, high) = words.split_once('-')?;
-    let high = if high.is_empty() {
-        None
-    } else {
-        Some(high.parse().ok()?)
-    };
-    Some((low.parse().ok()?, high))
+    let high = Some(high).filter(|high| !high.is_empty());
+    Some((low.parse().ok()?, high.map(str::parse).transpose().ok()?))
 }
 
 /// A size group as people write it: `500–999`, `9,000 or more`.

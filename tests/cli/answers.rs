@@ -103,6 +103,12 @@ fn a_run_ends_with_its_answer() {
         assert_eq!(fs::read(at.join("own.work/pairs.tsv")).unwrap(), pairs);
     }
     answer(at, "report own");
+    // What the next step would write is not there yet.
+    let again = answer(at, "run --from out");
+    assert!(
+        again.ends_with(" lookalike dedup --from out -o kept-2\n"),
+        "{again}"
+    );
     let lists = answer(at, "dedup --from out -o lists --ids-only");
     assert!(lists.contains("99 of 253 documents (39.1 %) were listed as redundant"));
     assert!(lists.contains("\nLists in lists; pairs and clusters in out.\n"));
@@ -185,7 +191,7 @@ fn the_next_step_fits_the_situation() {
     answer(at, "report my-out");
     let page = fs::read_to_string(at.join("my-out/report.html")).unwrap();
     assert!(
-        page.contains("lookalike run INPUT... -o OTHER --shingle-size 5"),
+        page.contains("<code>--shingle-size 5</code> tolerates more changes"),
         "{page}"
     );
     assert!(
@@ -202,8 +208,8 @@ fn the_next_step_fits_the_situation() {
     let said = answer(at, "run short.jsonl -o short");
     assert!(
         said.contains(
-            "Next: repeat the command with --shingle-size 4 and another -o: half of the documents have at \
-             most 12 words, and no pair was found\n"
+            "\nRead the inputs again with --shingle-size 4 and another -o: half of the documents have at \
+             most 12 words, and no pair was found.\n"
         ),
         "{said}"
     );
@@ -219,7 +225,7 @@ fn the_next_step_fits_the_situation() {
         "{said}"
     );
     assert!(
-        said.contains("Next: repeat the command with --text-field FIELD and another -o;"),
+        said.contains("\nRead the inputs again with --text-field FIELD and another -o; "),
         "{said}"
     );
     // One of several fields is misspelt, in JSON and in CSV.
@@ -231,8 +237,8 @@ fn the_next_step_fits_the_situation() {
     for (input, out) in [("pairs.jsonl", "typo"), ("pairs.csv", "csv")] {
         let said = answer(at, &format!("run {input} -o {out} --text-field q,aa"));
         let next = format!(
-            "Next: check --text-field: 5 documents without a field that it names ({out}/rejects.jsonl \
-             says which)\n"
+            "\nCheck --text-field: 5 documents without a field that it names ({out}/rejects.jsonl \
+             says which).\n"
         );
         assert!(said.contains(&next), "{said}");
         let rejects = fs::read_to_string(at.join(out).join("rejects.jsonl")).unwrap();
@@ -376,7 +382,7 @@ fn the_next_step_has_what_the_directory_cannot_say() {
     fs::write(at.join("in/y.csv"), "id,text\n1,one two\n").unwrap();
     let said = answer(at, "run in -o forced --format csv");
     assert!(
-        said.contains("Next: check --format csv and --text-field: "),
+        said.contains("\nCheck --format csv and --text-field: "),
         "{said}"
     );
     let xml = "<PubmedArticle><t>one two three four five</t></PubmedArticle>".repeat(3);
@@ -393,7 +399,8 @@ fn the_next_step_has_what_the_directory_cannot_say() {
     );
     for (directory, says) in [
         ("cut", "passages --remove"),
-        ("cut.work", "`lookalike passages DIR`"),
+        ("cut", "`lookalike passages cut.work` lists its pairs"),
+        ("cut.work", "`lookalike passages cut.work` lists them"),
     ] {
         let told = String::from_utf8(lookalike(at, &format!("report {directory}")).stderr).unwrap();
         assert!(told.contains(says), "{told}");
@@ -463,9 +470,12 @@ fn counts_are_of_what_they_say() {
     );
     let told = String::from_utf8(lookalike(at, "query w PG-000004").stderr).unwrap();
     assert!(
-        told.contains("`lookalike show DIR NAME` lists its pairs"),
+        told.contains("`lookalike show w PG-000004` lists its pairs"),
         "{told}"
     );
+    fs::write(at.join("no-query.docx"), "PK\u{3}\u{4}").unwrap();
+    let told = String::from_utf8(lookalike(at, "query w no-query.docx").stderr).unwrap();
+    assert!(told.contains("rejected: no-query.docx, "), "{told}");
 }
 
 /// Nothing that a document says can look like a line of this program.
@@ -547,7 +557,7 @@ fn the_answer_says_what_it_does_not_know() {
     let said = answer(at, "run p.trec -o several");
     assert!(
         said.contains(
-            "\nNext: repeat the command with --format trec-sgml and another -o: 1 document may be"
+            "\nRead the inputs again with --format trec-sgml and another -o: 1 document may be"
         ),
         "{said}"
     );
@@ -555,8 +565,8 @@ fn the_answer_says_what_it_does_not_know() {
     let said = answer(at, "run none.jsonl -o none");
     assert!(
         said.ends_with(
-            "\nNext: check what is compared: 10 documents have no words (none/rejects.jsonl says which, and where \
-             their text may be)\n"
+            "\nCheck what is compared: 10 documents have no words (none/rejects.jsonl says which, and where \
+             their text may be).\n"
         ),
         "{said}"
     );
@@ -601,6 +611,11 @@ fn a_method_is_not_taken_for_a_collection() {
     );
     answer(at, "stage cluster in/methods/cosine");
     answer(at, "report in/methods/cosine");
+    let told = String::from_utf8(lookalike(at, "report in").stderr).unwrap();
+    assert!(
+        told.contains("`lookalike report in/methods/cosine`"),
+        "{told}"
+    );
 }
 
 /// A search for passages says what it left out, and names the pair with the most in common.

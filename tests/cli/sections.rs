@@ -121,15 +121,15 @@ fn copies_keep_the_bytes_of_records() {
 
 /// What a run says at its end can be typed, and an addition reads as the run did.
 #[test]
-fn the_next_line_names_the_flag() {
+fn the_last_line_names_the_flag() {
     let place = common::temporary();
     let text = "one two three four five six seven eight nine ten eleven";
     let records = |n: usize| format!("TY  - JOUR\nID  - {n}\nAB  - {text}\nER  - \n\n").repeat(n);
     fs::write(place.path().join("a.ris"), records(2)).unwrap();
     fs::write(place.path().join("b.ris"), records(3)).unwrap();
     let said = lookalike(place.path(), &["run", "a.ris", "-o", "one"]);
-    let next = "\nNext: repeat the command with --split-at '^TY  - ' and another -o: 1 document may be \
-                several (one/rejects.jsonl says which, and why)\n";
+    let next = "\nRead the inputs again with --split-at '^TY  - ' and another -o: 1 document may be \
+                several (one/rejects.jsonl says which, and why).\n";
     assert!(said.ends_with(next), "{said}");
     lookalike(
         place.path(),

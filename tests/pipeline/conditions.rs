@@ -1012,7 +1012,7 @@ fn a_condition_without_answers_is_told() {
         let run = format!("run in.jsonl -o {out} --threshold 0.5 --join {join} --where");
         let warned = said(&format!("{run} {condition}"));
         assert!(warned.contains(missing) && warned.contains(why), "{warned}");
-        let next = format!("Next: lookalike run --from {out} --where 'EXPR'");
+        let next = format!("\nTry another condition: lookalike run --from {out} --where 'EXPR'\n");
         assert!(warned.contains(&next), "{warned}");
         let status = said(&format!("status {out}"));
         let row = status.lines().find(|line| line.starts_with("no answer "));

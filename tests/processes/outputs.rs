@@ -699,6 +699,17 @@ fn messages_say_what_to_do() {
         ),
         ("status in/a.jsonl", "it is a file"),
         ("query k in", "did you mean k.work?"),
+        ("dedup --from base -o named -q && $L status named", "did you mean base?"),
+        ("run in -o empty", "PATH empty is not possible: it is a file, not a directory"),
+        ("passages in -o empty/x", "PATH empty is not possible"),
+        ("tasks run empty --task 0", "PATH empty is not possible"),
+        ("man empty", "PATH empty is not possible"),
+        ("run in -o $(printf '%0300d' 0)", "a name in it is too long; give a shorter one"),
+        (
+            "dedup in -o k2 --drop base",
+            "error: cannot read base: is a directory\n  help: give a file in it\n",
+        ),
+        ("report base --study", "use 'lookalike lab study DIR --page'"),
         (
             "run in -o o --threshold 0.9999999999999999999999",
             "at most 9 decimals",
@@ -937,6 +948,8 @@ fn contaminated_documents_are_dropped_by_the_command_that_is_named() {
     let kept = fs::read_to_string(at.join("clean/a.csv")).unwrap();
     assert_eq!(kept, "x;y\nu 1;-\n", "{next}");
     assert!(!at.join("clean/b.txt").exists());
+    let said = text(&shell(at, &command).stdout);
+    assert!(said.contains(" -o clean-2 "), "{said}");
 }
 
 /// A file from which no document was read is named at the very end, with the reason and the fields

@@ -274,10 +274,11 @@ fn after(words: &str, of: Option<impl Display>) -> String {
 /// What the operating system says, without its number.
 fn cause(source: &io::Error) -> String {
     let text = source.to_string();
-    match text.rsplit_once(" (os error ") {
-        Some((text, _)) => text.into(),
-        None => text,
-    }
+    let Some((before, number)) = text.rsplit_once(" (os error ") else {
+        return text;
+    };
+    // A text that quotes it ends after the number.
+    before.to_string() + number.split_once(')').map_or("", |(_, after)| after)
 }
 
 /// What to do in place of an address.
@@ -674,7 +675,7 @@ impl Error {
             Error::NotOutput {
                 what, near: None, ..
             } if what.starts_with("it has records") => {
-                "give the directory of its search: KEPT.work, or what was given as --from or --work"
+                "give the directory of its search, which was given as --from or --work"
             }
             Error::NotOutput { near: None, .. } => {
                 "give the directory that `lookalike run INPUT... -o DIR` made"
@@ -734,6 +735,16 @@ fn io_help(error: &io::Error) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cause_has_no_number() {
+        let of = |text: &str| cause(&io::Error::other(text));
+        assert_eq!(of("Is a directory (os error 21)"), "Is a directory");
+        assert_eq!(
+            of("no use (Is a directory (os error 21))"),
+            "no use (Is a directory)"
+        );
+    }
 
     /// An empty file has no line 0, and a flag that is missing has no value.
     #[test]

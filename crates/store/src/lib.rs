@@ -60,9 +60,9 @@ pub use table::{
 pub use workspace::{
     Arranged, Base, Cost, FileIdentity, INPUTS_FILE, InputEntry, InputList, LOCK_FILE, Lock,
     MANIFEST_FILE, Manifest, Meter, OutputKind, OwnDirectory, PRIVATE, Places, ResultFile,
-    STATE_FILE, Skipped, StageRecord, StageRecordKind, Workspace, check_address, check_file,
-    check_inputs, check_secret, has_records, missing, output_kind, put_file, refuse_below_another,
-    refuse_held, refuse_remote, resolved,
+    SOURCE_FILE, STATE_FILE, Skipped, StageRecord, StageRecordKind, Workspace, check_address,
+    check_file, check_inputs, check_secret, has_records, missing, output_kind, put_file,
+    refuse_below_another, refuse_held, refuse_remote, resolved,
 };
 
 /// The checksum of blocks and parts: 64 bits of xxh3. It is not cryptographic; it detects

@@ -63,12 +63,9 @@ impl Metadata {
     /// # Errors
     /// If the file system does not know it.
     pub fn modified_ns(&self) -> io::Result<i64> {
-        self.modified_ns.ok_or_else(|| {
-            io::Error::new(
-                io::ErrorKind::Unsupported,
-                "no time of modification is known",
-            )
-        })
+        let unknown = "no time of modification is known";
+        self.modified_ns
+            .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, unknown))
     }
 
     /// What a store calls this version of an object.

@@ -30,7 +30,7 @@ pub const WITH_DATE: u16 = 4;
 /// From this version on, the names of facts begin with captures.
 pub const FACTS_WITH_CAPTURES: u16 = 3;
 /// From this version on, an index may have only the least fingerprints of each document.
-pub const INDEX_OF_LEAST: u16 = 2;
+const INDEX_OF_LEAST: u16 = 2;
 /// The version of names that begin with captures. Others have the one before.
 pub const NAMES_WITH_CAPTURES: u16 = 2;
 

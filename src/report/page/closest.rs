@@ -4,14 +4,10 @@ use super::Page;
 use super::frame::Section;
 use super::markup::{Markup, html};
 use super::pairs::{marks, one_pair};
+use crate::report::answer::{SHINGLE_SIZE_OF_SHORT, SHORT};
 use lookalike_base::{Measure, count, counted, path_word};
 use lookalike_engine::join::closest::{MOST_FINGERPRINTS, Search};
 use lookalike_text::parse::TokenKind;
-
-/// Words of a document below which one change in it is a large part of its shingles.
-const SHORT: u64 = 60;
-/// Words in a shingle that suit short documents.
-const SHORT_SHINGLE: u64 = 5;
 
 /// The section.
 pub(super) fn closest(page: &Page<'_>) -> Markup {
@@ -46,15 +42,15 @@ pub(super) fn closest(page: &Page<'_>) -> Markup {
             _ => p { "No pair has " (page.wording.listed()) "." },
         }
         h3 { "What to try" }
-        ul { @for (command, why) in advice(page) { li { code { "lookalike run " (command) } " " (why) } } }
+        ul { @for (command, why) in advice(page) { li { code { (command) } " " (why) } } }
     })
 }
 
-/// Returns arguments of `lookalike run` that may find pairs, each with the reason.
+/// Returns commands or flags that may find pairs, each with the reason.
 fn advice(page: &Page<'_>) -> Vec<(String, String)> {
     let mut advice = Vec::new();
     let directory = page.config.directory.as_deref().unwrap_or("DIR");
-    let from = format!("--from {}", path_word(directory.as_ref()));
+    let from = format!("lookalike run --from {}", path_word(directory.as_ref()));
     let chosen = &page.chosen.of_pairs;
     let nothing = chosen.searched == Some(Search::Complete) && chosen.below.is_empty();
     let measure = page.wording.measure;
@@ -78,23 +74,22 @@ fn advice(page: &Page<'_>) -> Vec<(String, String)> {
         )),
     }
     let shingle = &page.summary.collection.shingle;
-    let size = u64::from(shingle.shingle_size);
+    let size = shingle.shingle_size;
     let words = !matches!(shingle.parse.tokens, TokenKind::Bytes(_));
-    if page.wording.method.is_none() && words && size > SHORT_SHINGLE {
+    if page.wording.method.is_none() && words && size > SHINGLE_SIZE_OF_SHORT {
         let catalogue = page.summary.catalogue.clone().unwrap_or_default();
         let documents = catalogue.representatives - catalogue.without_shingles;
-        let mean = catalogue.shingles / documents.max(1) + size - 1;
-        let short = match mean < SHORT {
-            true => format!(
-                "The documents have about {} on average. ",
-                counted(mean, "word")
-            ),
+        let mean = catalogue.shingles / documents.max(1) + u64::from(size) - 1;
+        let has = counted(mean, "word");
+        let short = match mean < SHORT.into() {
+            true => format!("The documents have about {has} on average. "),
             false => String::new(),
         };
         advice.push((
-            format!("INPUT... -o OTHER --shingle-size {SHORT_SHINGLE}"),
+            format!("--shingle-size {SHINGLE_SIZE_OF_SHORT}"),
             format!(
-                "tolerates more changes. {short}One changed word changes up to {size} shingles now."
+                "tolerates more changes: read the inputs again with it and another -o. {short}One changed word \
+                 changes up to {size} shingles now."
             ),
         ));
     }

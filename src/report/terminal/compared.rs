@@ -2,7 +2,7 @@
 
 use super::flow::Line;
 use super::{Flow, Put, Screen, Style, visible};
-use lookalike_base::{Result, count, counted, percent};
+use lookalike_base::{Result, count, counted, listed, percent};
 use lookalike_engine::align::{Block, LEAST_FOLDED, Stretch, TextComparison, Words};
 use lookalike_engine::document::{Both, Lines, Passages, Place, Side};
 use lookalike_store::table;
@@ -48,10 +48,8 @@ pub(crate) fn compared(
     if let [only] = comparison.stretches.as_slice()
         && only.equal
     {
-        put(&format!(
-            "\n{}\n",
-            screen.styled(Style::Soft, "no word differs")
-        ))?;
+        let says = screen.styled(Style::Soft, "no word differs");
+        put(&format!("\n{says}\n"))?;
     }
     Ok(())
 }
@@ -99,22 +97,15 @@ pub(crate) fn head(both: &Both, screen: Screen, put: Put<'_>) -> Result<()> {
 fn about(side: &Side) -> String {
     let mut about = visible(&table::cell(&side.found.place()));
     let record = &side.found.record;
-    for name in [&record.url, &record.date.0, &record.title]
-        .into_iter()
-        .flatten()
-    {
-        about.push_str("  ");
-        about.push_str(&visible(name));
+    let known = [&record.url, &record.date.0, &record.title].into_iter();
+    for name in known.flatten() {
+        about += &format!("  {}", visible(name));
     }
-    match &side.text {
-        Ok((_, source)) => {
-            if let Some(remark) = source.remark() {
-                about.push_str(&format!("  ({remark})"));
-            }
-        }
-        Err(_) => about.push_str("  (no text)"),
-    }
-    about
+    let remark = match &side.text {
+        Ok((_, source)) => source.remark(),
+        Err(_) => Some("no text"),
+    };
+    about + &listed("", remark, |remark| format!("  ({remark})"))
 }
 
 /// The texts of a comparison.

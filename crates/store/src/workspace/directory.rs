@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::inputs::INPUTS_FILE;
 use super::lock::{LOCK_FILE, Lock};
 use super::manifest::{Base, FIRST_FORMAT, MANIFEST_FILE, MANIFEST_FORMAT, Manifest, program};
-use super::place::{has_records, is_run, is_run_with, near, refuse_remote};
+use super::place::{PRIVATE, SOURCE_FILE, has_records, is_run, is_run_with, near, refuse_remote};
 use super::record::{StageRecord, StageRecordKind};
 use super::{InputEntry, Skipped};
 use crate::{self as store, Kind, PartInfo, PartReader, disk, received};
@@ -310,7 +310,7 @@ fn not_output(directory: &Path) -> Result<Error> {
     } else if !disk::is_directory(directory)? {
         "it is a file"
     } else if has_records(directory)? {
-        "it has records that `lookalike dedup` wrote"
+        "it has records that `dedup` or `passages --remove` wrote"
     } else if disk::exists(&directory.join(LOCK_FILE))?
         && disk::exists(&directory.join(INPUTS_FILE))?
     {
@@ -319,16 +319,29 @@ fn not_output(directory: &Path) -> Result<Error> {
         "it has no manifest.json"
     };
     let is_output = |other: &Path| is_run(other).unwrap_or(false);
-    // Where `dedup` puts its search.
-    let work = PathBuf::from([directory.as_os_str(), OsStr::new(".work")].join(OsStr::new("")));
     Ok(Error::NotOutput {
         path: directory.into(),
         what,
         near: match exists {
-            true => Some(work).filter(|work| is_output(work)),
+            true => Some(work_of(directory)).filter(|work| is_output(work)),
             false => near(directory, is_output),
         },
     })
+}
+
+/// Where the records in a directory were searched: what they say leads there from beside them, or
+/// it is where `dedup` does so by itself.
+fn work_of(kept: &Path) -> PathBuf {
+    let path = kept.join(PRIVATE).join(SOURCE_FILE);
+    let source = received::read_whole(&path, received::RECORD).unwrap_or_default();
+    let source: serde_json::Value = serde_json::from_slice(&source).unwrap_or_default();
+    match source["work"]
+        .as_str()
+        .and_then(|work| work.strip_prefix("../"))
+    {
+        Some(beside) => kept.with_file_name(beside),
+        None => PathBuf::from([kept.as_os_str(), OsStr::new(".work")].join(OsStr::new(""))),
+    }
 }
 
 impl Workspace {

@@ -216,12 +216,8 @@ pub(super) fn write(
     inputs: impl Iterator<Item = InputEntry>,
 ) -> Result<InputsEntry> {
     let path = directory.join(INPUTS_FILE);
-    put_all(
-        AtomicFile::create(&path)?,
-        &path,
-        InputsEntry::default(),
-        inputs,
-    )
+    let out = AtomicFile::create(&path)?;
+    put_all(out, &path, InputsEntry::default(), inputs)
 }
 
 /// Appends inputs to a list, of which the entry says what it has, and finishes it.
@@ -270,10 +266,8 @@ pub(super) fn restore(
         // The arguments may have been absolute paths, or relative ones.
         &|input| at(&real(&input), input),
         &|input| {
-            at(
-                real(&input).strip_prefix(&here).unwrap_or(&real(&input)),
-                input,
-            )
+            let real = real(&input);
+            at(real.strip_prefix(&here).unwrap_or(&real), input)
         },
     ];
     if now.list == entry.list {
@@ -453,11 +447,8 @@ pub fn other_inputs(directory: &Path, what: String) -> Error {
         "use another -o{add}; to continue it, give the same INPUT, --include, --exclude, --hidden and \
          --read-outputs as before"
     );
-    Error::of(
-        directory,
-        format!(" holds results of other inputs: {what}"),
-        help,
-    )
+    let what = format!(" holds results of other inputs: {what}");
+    Error::of(directory, what, help)
 }
 
 /// Refuses an input that is not what is listed at its place.

@@ -84,12 +84,9 @@ fn host() -> String {
 }
 
 fn locked(directory: &Path, holder: String) -> Error {
+    let named = Some(holder).filter(|holder| !holder.is_empty());
     Error::Locked {
         path: directory.into(),
-        holder: if holder.is_empty() {
-            "another process".into()
-        } else {
-            holder
-        },
+        holder: named.unwrap_or_else(|| "another process".into()),
     }
 }

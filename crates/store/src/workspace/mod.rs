@@ -43,7 +43,7 @@ pub use manifest::{
 };
 pub use own::OwnDirectory;
 pub use place::{
-    OutputKind, PRIVATE, STATE_FILE, check_address, check_secret, has_records, missing,
-    output_kind, refuse_below_another, refuse_held, refuse_remote, resolved,
+    OutputKind, PRIVATE, SOURCE_FILE, STATE_FILE, check_address, check_secret, has_records,
+    missing, output_kind, refuse_below_another, refuse_held, refuse_remote, resolved,
 };
 pub use record::{StageRecord, StageRecordKind};

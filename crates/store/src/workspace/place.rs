@@ -19,6 +19,8 @@ use lookalike_base::{Error, Result};
 pub const PRIVATE: &str = ".lookalike";
 /// Says what a directory of records was made from.
 pub const STATE_FILE: &str = "dedup.json";
+/// Says in it where their search is.
+pub const SOURCE_FILE: &str = "source.json";
 
 /// How a manifest says that this program wrote it.
 const PROGRAM: &[u8] = b"\"program\": \"lookalike ";

@@ -9,13 +9,10 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{DedupConfig, DedupSummary};
-use lookalike_base::{error::Error, error::Result, refuse};
+use super::{DedupConfig, DedupSummary, work_directory};
+use lookalike_base::{error::Error, error::Result, path_word, refuse};
 use lookalike_rewrite::output::{PRIVATE, State};
-use lookalike_store::{Workspace, disk, json, received, remote, resolved};
-
-/// The name of the record.
-const FILE: &str = "source.json";
+use lookalike_store::{SOURCE_FILE, Workspace, disk, json, received, remote, resolved};
 
 /// The name of the copy of the list of documents to remove.
 const LIST: &str = "remove";
@@ -26,7 +23,7 @@ pub struct DedupSource {
     /// The work directory, as a path from the directory of the kept records. If these are in a
     /// store, as an absolute path.
     #[serde(deserialize_with = "received::way")]
-    pub work: String,
+    work: String,
     /// The other collection (`--against`), as the work directory names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
@@ -66,7 +63,7 @@ impl DedupSource {
         if let Some(list) = &self.config.remove {
             disk::copy(list, &list_of(kept).0, || Ok(()))?;
         }
-        let path = kept.join(PRIVATE).join(FILE);
+        let path = kept.join(PRIVATE).join(SOURCE_FILE);
         disk::put(&path, json::line(self, &path)?.as_bytes())?;
         disk::sync_parent(&path)
     }
@@ -83,26 +80,24 @@ impl DedupSource {
                 "the command that writes it has not finished; run the same `lookalike dedup` again",
             );
         }
-        let path = kept.join(PRIVATE).join(FILE);
+        let path = kept.join(PRIVATE).join(SOURCE_FILE);
         if !disk::exists(&path)? {
-            return refuse(
-                "it does not record its work directory (.lookalike/source.json is missing); give \
-                 the directory of the kept records, or run the same `lookalike dedup` again, which \
-                 writes the file; if `lookalike passages --remove` wrote it, give its work directory",
-            );
+            let work = path_word(&work_directory(kept));
+            return refuse(&format!(
+                "it does not record its work directory (.lookalike/source.json is missing): run the \
+                 same `lookalike dedup` again, which writes the file; if `lookalike passages --remove` \
+                 wrote it, `lookalike passages {work}` lists its pairs, and `lookalike report {work}` \
+                 shows them"
+            ));
         }
         let bytes = received::read_whole(&path, received::RECORD)?;
-        let source: DedupSource = serde_json::from_slice(&bytes).map_err(|error| {
-            Error::corrupt(path, "record of the work directory")
+        let mut source: DedupSource = serde_json::from_slice(&bytes).map_err(|error| {
+            Error::corrupt(&path, "record of the work directory")
                 .expected("what `lookalike dedup` writes", error)
         })?;
-        let mut source = source;
         if source.work.starts_with('/') && !remote::is_address(kept) {
-            let work = source.work;
-            return Err(
-                Error::corrupt(kept.join(PRIVATE).join(FILE), "work directory")
-                    .expected("the way from this directory", work),
-            );
+            let wrong = Error::corrupt(path, "work directory");
+            return Err(wrong.expected("the way from this directory", source.work));
         }
         // The directory may come from someone else, so no file is read that it only names.
         let (list, name) = list_of(kept);
@@ -124,7 +119,8 @@ impl DedupSource {
     /// # Errors
     /// `BadParameter` if it is gone.
     pub fn work(&self, kept: &Path) -> Result<PathBuf> {
-        let work = shortened(&real(kept)?.join(&self.work));
+        let real = disk::canonical(kept).map_err(Error::io("inspect", kept))?;
+        let work = shortened(&real.join(&self.work));
         match disk::exists(&work)? && disk::is_directory(&work)? {
             true => Ok(work),
             false => Err(Error::parameter("DIR", kept.display()).because(format!(
@@ -140,10 +136,6 @@ impl DedupSource {
 fn list_of(kept: &Path) -> (PathBuf, String) {
     let name = format!("{PRIVATE}/{LIST}");
     (kept.join(&name), name)
-}
-
-fn real(path: &Path) -> Result<PathBuf> {
-    disk::canonical(path).map_err(Error::io("inspect", path))
 }
 
 /// Without `..` after a name. All directories on the way are real ones.

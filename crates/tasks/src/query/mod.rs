@@ -212,6 +212,9 @@ pub struct Rejected {
     pub rejected: &'static str,
     /// The reason in detail.
     pub detail: String,
+    /// All of this in one line, with the file, for messages.
+    #[serde(skip)]
+    pub line: String,
 }
 
 /// A warning about a record that is a query.
@@ -424,7 +427,10 @@ impl Asking<'_> {
                     asking.stats.records += 1;
                     asking.stats.skipped += 1;
                 }
-                Coming::Record(Interpreted::Rejected(reject)) => asking.reject(reject)?,
+                Coming::Record(Interpreted::Rejected(reject)) => {
+                    let file = &self.inputs[reject.source.file as usize].docno;
+                    asking.reject(reject.line(file), reject)?;
+                }
             }
             Ok(asking.patience())
         })?;
@@ -618,19 +624,20 @@ impl<K: Key> Batches<'_, '_, K> {
         Ok(())
     }
 
-    fn reject(&mut self, reject: Reject) -> Result<()> {
+    fn reject(&mut self, line: String, reject: Reject) -> Result<()> {
         self.stats.records += 1;
         self.stats.rejected += 1;
         let rejected = Rejected {
             query: reject.docno,
             rejected: reject.reason.text(),
             detail: reject.detail,
+            line,
         };
         if self.answered == self.stats.queries {
             return (self.reply)(Reply::Rejected(rejected));
         }
-        let docno = rejected.query.as_ref().map_or(0, String::len);
-        let bytes = docno + rejected.detail.len();
+        // The line has what the other fields have.
+        let bytes = 2 * rejected.line.len();
         self.wait(self.stats.queries, Reply::Rejected(rejected), bytes);
         if self.rejects.bytes > REJECTED_BYTES {
             self.ask()?;
