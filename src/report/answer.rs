@@ -16,7 +16,7 @@ use lookalike_engine::document::stored;
 use lookalike_engine::join::Pairs;
 use lookalike_engine::pipeline::{Summary, first_reject};
 use lookalike_store::{InputList, Workspace, disk};
-use lookalike_tasks::dedup::{DedupConfig, DedupSource, Form, Removal};
+use lookalike_tasks::dedup::{DedupConfig, DedupSource, Form, KEPT_TABLE, Removal};
 use lookalike_tasks::passages::SPANS_FILE;
 use lookalike_tasks::passages::shown::shows_passages;
 use lookalike_text::read::Reason;
@@ -428,31 +428,50 @@ fn reviewed(summary: &Summary) -> Option<u64> {
 
 /// Another directory of copies, and the flags with which the copies in `kept` were made.
 fn other_copies(kept: &Path) -> String {
-    let Ok((DedupSource { config, .. }, _)) = DedupSource::read(kept) else {
+    let Ok((
+        DedupSource {
+            config, removed, ..
+        },
+        _,
+    )) = DedupSource::read(kept)
+    else {
         return "OTHER, and the flags as before".into();
     };
+    // By name, so that no parameter of a later program is forgotten.
+    let DedupConfig {
+        keep,
+        rule,
+        identical,
+        empty,
+        rejects,
+        form,
+        link,
+        revisit,
+        results: _,
+        remove,
+    } = config;
     let usual = DedupConfig::default();
-    let keep = config.keep.iter();
-    let keep = keep.map(|policy| flag_word(" --keep", &policy.to_string()));
+    let other = |more: &str| path_word(&PathBuf::from(format!("{}-2{more}", kept.display())));
+    // The record does not say the format of lists, and only these are certainly in `kept`.
+    let tables = form == Form::Lists && disk::exists(&kept.join(KEPT_TABLE)).unwrap_or_default();
     let others = [
-        (config.rule != usual.rule, format!("rule {}", config.rule)),
-        (config.empty != usual.empty, "empty drop".into()),
-        (config.rejects != usual.rejects, "rejects drop".into()),
-        (
-            config.revisit != usual.revisit,
-            format!("revisit={}", config.revisit),
-        ),
-        (config.form == Form::Annotated, "annotate".into()),
-        (config.form == Form::Lists, "ids-only".into()),
-        (config.link, "link".into()),
-        (config.remove.is_some(), "drop FILE".into()),
+        (rule != usual.rule).then(|| format!("rule {rule}")),
+        identical.map(|what| format!("identical {what}")),
+        (empty != usual.empty).then(|| format!("empty {empty}")),
+        (rejects != usual.rejects).then(|| format!("rejects {rejects}")),
+        (revisit != usual.revisit).then(|| format!("revisit={revisit}")),
+        (form == Form::Annotated).then(|| "annotate".into()),
+        (form == Form::Lists).then(|| "ids-only".into()),
+        tables.then(|| "results parquet".into()),
+        link.then(|| "link".into()),
+        remove.map(|list| format!("drop {}", path_word(&list))),
+        removed.then(|| format!("removed {}", other("-removed"))),
     ];
-    let given = others.into_iter().filter(|(given, _)| *given);
-    let flags: String = keep
-        .chain(given.map(|(_, flag)| format!(" --{flag}")))
-        .collect();
-    let other = PathBuf::from(format!("{}-2", kept.display()));
-    format!("{}{flags}", path_word(&other))
+    let keep = keep.iter();
+    let keep = keep.map(|policy| flag_word(" --keep", &policy.to_string()));
+    let others = others.into_iter().flatten();
+    let flags = keep.chain(others.map(|flag| format!(" --{flag}")));
+    other("") + &flags.collect::<String>()
 }
 
 /// The flags that name the programs of a collection, without which no command runs them.
