@@ -8,7 +8,7 @@ use lookalike_base::{Error, count, counted, path_word, shell_word};
 use lookalike_engine::{collection, document, pipeline};
 use lookalike_methods::Spec;
 use lookalike_store::{Column, cells, columns, header, json, only_if, push_row};
-use lookalike_tasks::query::{self, Answer, QueryConfig, Rejected, Reply, Warning};
+use lookalike_tasks::query::{self, Answer, QueryConfig, Reply};
 
 use super::command::{Args, Command, Context, Out, Result};
 use super::flags::{CriterionFlags, Lowest, Reading, WalkFlags, lowest};
@@ -130,14 +130,10 @@ impl Command for Options {
             // The answers of a pass may be long.
             context.stop.check("query")?;
             match reply {
-                Reply::Warning(Warning {
-                    query,
-                    warning,
-                    detail,
-                }) => {
+                Reply::Warning(of) => {
                     warned.set(warned.get() + 1);
                     if warned.get() <= MOST_WARNINGS {
-                        let line = format!("warning: {query}: {warning}: {detail}");
+                        let line = format!("warning: {}: {}: {}", of.query, of.warning, of.detail);
                         context.progress.note(&line);
                     }
                     Ok(())
@@ -175,9 +171,8 @@ impl Command for Options {
         ));
         if warned.get() > MOST_WARNINGS {
             let more = count(warned.get() - MOST_WARNINGS);
-            context
-                .progress
-                .note(&format!("warning: {more} more warnings"));
+            let line = format!("warning: {more} more warnings");
+            context.progress.note(&line);
         }
         if let (0, Some(first)) = (stats.queries, first.get()) {
             let rejected = counted(stats.rejected, "record");

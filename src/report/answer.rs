@@ -17,7 +17,9 @@ use lookalike_engine::document::stored;
 use lookalike_engine::join::Pairs;
 use lookalike_engine::pipeline::{Summary, first_reject};
 use lookalike_store::{InputList, Workspace, disk};
-use lookalike_tasks::dedup::{DedupConfig, DedupSource, Form, Removal, work_directory};
+use lookalike_tasks::dedup::{
+    DedupConfig, DedupSource, Form, KEPT_TABLE, Removal, work_directory,
+};
 use lookalike_tasks::passages::SPANS_FILE;
 use lookalike_tasks::passages::shown::shows_passages;
 use lookalike_text::read::Reason;
@@ -427,29 +429,46 @@ fn reviewed(summary: &Summary) -> Option<u64> {
 
 /// Another directory of copies, and the flags with which the copies in `kept` were made.
 fn other_copies(kept: &Path) -> String {
-    let Ok((DedupSource { config, .. }, _)) = DedupSource::read(kept) else {
-        return path_word(&unused(kept));
+    let other = unused(kept);
+    let source = DedupSource::read(kept);
+    let Ok((DedupSource { config, removed, .. }, _)) = source else {
+        return path_word(&other);
     };
+    // By name, so that no parameter of a later program is forgotten.
+    let DedupConfig {
+        keep,
+        rule,
+        identical,
+        empty,
+        rejects,
+        form,
+        link,
+        revisit,
+        results: _,
+        remove,
+    } = config;
     let usual = DedupConfig::default();
-    let keep = config.keep.iter();
-    let keep = keep.map(|policy| flag_word(" --keep", &policy.to_string()));
-    let list = path_word(config.remove.as_deref().unwrap_or(Path::new("")));
-    let revisit = format!("revisit={}", config.revisit);
+    let gone = [other.as_os_str(), OsStr::new("-removed")].join(OsStr::new(""));
+    // The record does not say the format of lists, and only these are certainly in `kept`.
+    let tables = form == Form::Lists && disk::exists(&kept.join(KEPT_TABLE)).unwrap_or_default();
     let others = [
-        (config.rule != usual.rule, format!("rule {}", config.rule)),
-        (config.empty != usual.empty, "empty drop".into()),
-        (config.rejects != usual.rejects, "rejects drop".into()),
-        (config.revisit != usual.revisit, revisit),
-        (config.form == Form::Annotated, "annotate".into()),
-        (config.form == Form::Lists, "ids-only".into()),
-        (config.link, "link".into()),
-        (config.remove.is_some(), format!("drop {list}")),
+        (rule != usual.rule).then(|| format!("rule {rule}")),
+        identical.map(|what| format!("identical {what}")),
+        (empty != usual.empty).then(|| format!("empty {empty}")),
+        (rejects != usual.rejects).then(|| format!("rejects {rejects}")),
+        (revisit != usual.revisit).then(|| format!("revisit={revisit}")),
+        (form == Form::Annotated).then(|| "annotate".into()),
+        (form == Form::Lists).then(|| "ids-only".into()),
+        tables.then(|| "results parquet".into()),
+        link.then(|| "link".into()),
+        remove.map(|list| format!("drop {}", path_word(&list))),
+        removed.then(|| format!("removed {}", path_word(Path::new(&gone)))),
     ];
-    let given = others.into_iter().filter(|(given, _)| *given);
-    let flags: String = keep
-        .chain(given.map(|(_, flag)| format!(" --{flag}")))
-        .collect();
-    path_word(&unused(kept)) + &flags
+    let keep = keep.iter();
+    let keep = keep.map(|policy| flag_word(" --keep", &policy.to_string()));
+    let others = others.into_iter().flatten();
+    let flags = keep.chain(others.map(|flag| format!(" --{flag}")));
+    path_word(&other) + &flags.collect::<String>()
 }
 
 /// A name for the output of `dedup` that nothing has yet: this one, or this one with a number.

@@ -23,29 +23,22 @@ pub(crate) fn deduplicated(
     config: &DedupConfig,
 ) -> Result<String> {
     let gone = summary.removed_documents();
-    let mut out = String::new();
-    let files = counted(summary.files, "file");
-    let _ = writeln!(
-        out,
-        "Read {} from {files}.",
-        counted(summary.documents, "document")
-    );
+    let (documents, files) = (summary.documents, counted(summary.files, "file"));
+    let mut out = format!("Read {} from {files}.\n", counted(documents, "document"));
     let (what, written) = match config.form {
         Form::Records => ("removed", "Kept records"),
         Form::Annotated => ("marked as redundant", "All records"),
         Form::Lists => ("listed as redundant", "Lists"),
     };
     let was = if gone == 1 { "was" } else { "were" };
-    let of = part_of(gone, summary.documents, "document");
+    let of = part_of(gone, documents, "document");
     let reasons = Removal::ALL
         .iter()
         .zip(&summary.removed)
         .filter(|(_, n)| **n > 0);
     let reasons: Vec<String> = reasons.map(|(reason, &n)| gone_for(*reason, n)).collect();
-    let mut why = match reasons.is_empty() {
-        true => String::new(),
-        false => format!(": {}", reasons.join(", ")),
-    };
+    let colon = if reasons.is_empty() { "" } else { ": " };
+    let mut why = format!("{colon}{}", reasons.join(", "));
     for (number, with) in [
         (summary.rejected_dropped, "rejected record"),
         (summary.companions, "WARC request and metadata record"),
@@ -115,13 +108,14 @@ pub(super) fn revisits(summary: &DedupSummary) -> Vec<String> {
         }
     }
     if kept > 0 {
+        let (were, it) = if kept == 1 {
+            ("was", "it")
+        } else {
+            ("were", "each")
+        };
+        let kept = counted(kept, "duplicate");
         says.push(format!(
-            "{} kept, because a revisit record refers to {}.",
-            match kept {
-                1 => "1 duplicate was".into(),
-                _ => format!("{} duplicates were", count(kept)),
-            },
-            if kept == 1 { "it" } else { "each" },
+            "{kept} {were} kept, because a revisit record refers to {it}."
         ));
     }
     for (number, what) in [
@@ -132,11 +126,8 @@ pub(super) fn revisits(summary: &DedupSummary) -> Vec<String> {
         ),
     ] {
         if number > 0 {
-            let (number, refer) = match number {
-                1 => ("1".into(), "refers"),
-                _ => (count(number), "refer"),
-            };
-            let of = counted(of.revisits, "revisit record");
+            let refer = if number == 1 { "refers" } else { "refer" };
+            let (number, of) = (count(number), counted(of.revisits, "revisit record"));
             says.push(format!("{number} of {of} {refer} to {what}."));
         }
     }
@@ -153,14 +144,12 @@ pub(crate) fn dedup_ledger(summary: &DedupSummary, rule: Rule) -> String {
     let (removed, records) = (summary.records_removed(), summary.records());
     rows.share("records removed", removed, records);
     for (reason, &number) in Removal::ALL.iter().zip(&summary.removed) {
-        let name = format!("  {}", named(*reason));
-        rows.any(name, number);
+        rows.any(format!("  {}", named(*reason)), number);
     }
     rows.any("  rejected records", summary.rejected_dropped);
     let name = "  requests and metadata of removed records";
     rows.any(name, summary.companions);
-    let name = "  of these, leave a revisit record";
-    rows.any(name, summary.revisits);
+    rows.any("  of these, leave a revisit record", summary.revisits);
     rows.count("records kept", records - removed);
     let references = &summary.references;
     let name = "  duplicates to which revisit records refer";

@@ -343,6 +343,14 @@ fn the_next_step_has_what_the_directory_cannot_say() {
     }
     let page = fs::read_to_string(at.join("c/report.html")).unwrap();
     assert!(page.contains("w77 w78"), "{page}");
+    // The name of copies whose inputs have none in common.
+    answer(
+        at,
+        "dedup in sample-corpora/trec-web/a.gz -o both --convert odd=cat --report",
+    );
+    let page = fs::read_to_string(at.join("both.report.html")).unwrap();
+    let title = "<title>What the deduplication of both removed</title>";
+    assert!(page.contains(title), "{page}");
     // The choice of a deduplication, after an addition.
     answer(
         at,
@@ -359,6 +367,35 @@ fn the_next_step_has_what_the_directory_cannot_say() {
         source["config"].clone()
     };
     assert_eq!(source("kept-2"), source("kept"));
+    // Whatever else decides what is removed and written.
+    fs::write(at.join("drop.tsv"), "file\trecord\n").unwrap();
+    for (n, (given, again)) in [
+        (
+            "--identical payload --keep oldest --revisit --removed gone",
+            "--keep oldest --identical payload --revisit=identical --removed K-2-removed",
+        ),
+        (
+            "--ids-only --results parquet --empty drop",
+            "--empty drop --ids-only --results parquet",
+        ),
+        (
+            "--drop drop.tsv --rejects drop --link --rule drop-clusters",
+            "--rule drop-clusters --rejects drop --link --drop K/.lookalike/remove",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let kept = format!("choice{n}");
+        answer(at, &format!("dedup sample-corpora/warc -o {kept} {given}"));
+        let said = answer(at, &format!("add {kept}.work sample-corpora/trec-web/b.gz"));
+        let again = again.replace('K', &kept);
+        assert!(said.ends_with(&format!(" -o {kept}-2 {again}\n")), "{said}");
+        paste(at, &said);
+        assert_eq!(source(&format!("{kept}-2")), source(&kept));
+        let tables = |kept: &str| at.join(kept).join("kept.parquet").exists();
+        assert_eq!(tables(&format!("{kept}-2")), tables(&kept));
+    }
     // The result files of a search for passages are of the documents before an addition, and the
     // list of rejects is of all.
     fs::write(at.join("in/x.docx"), "PK\u{3}\u{4}").unwrap();

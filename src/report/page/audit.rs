@@ -69,7 +69,7 @@ pub(crate) fn write(
     let title = match &look.title {
         Some(title) => title.clone(),
         None => {
-            let name = collection_name(workspace)?;
+            let name = collection_name(workspace, &audit.kept)?;
             format!("What the deduplication of {name} removed")
         }
     };

@@ -148,8 +148,8 @@ impl<'p> PageDocuments<'p> {
 }
 
 /// The name of a collection: the name of its only file, or of the directory that contains all its
-/// files. The name of the output directory if that says nothing.
-pub(super) fn collection_name(workspace: &Workspace) -> Result<String> {
+/// files. The name of `directory`, which the user knows, if that says nothing.
+pub(super) fn collection_name(workspace: &Workspace, directory: &Path) -> Result<String> {
     let mut inputs = InputList::open(workspace.directory())?;
     // The files of another collection are not its own.
     for _ in 0..collection::against(&workspace.manifest).files {
@@ -170,7 +170,6 @@ pub(super) fn collection_name(workspace: &Workspace) -> Result<String> {
     }
     // A directory named by a number says nothing.
     let says = |name: &Cow<'_, str>| name.chars().any(char::is_alphabetic);
-    let directory = workspace.directory();
     let own = directory.file_name().unwrap_or(directory.as_os_str());
     let shared = shared.unwrap_or_default();
     let name = shared.iter().map(OsStr::to_string_lossy).rfind(says);

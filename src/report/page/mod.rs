@@ -419,7 +419,7 @@ impl Page<'_> {
             Some(title) => title.clone(),
             None => format!(
                 "Near-duplicates in {}",
-                documents::collection_name(workspace)?
+                documents::collection_name(workspace, workspace.directory())?
             ),
         })
     }
