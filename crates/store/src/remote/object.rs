@@ -18,9 +18,9 @@ use super::{LEAST_RESERVED, State};
 use crate::metadata::Metadata;
 use lookalike_base::state;
 
-/// The first range of a reader. One that goes on asks for twice as much each time, up to
-/// [`MOST`]: a reader of one document should not load megabytes, and one of the whole object
-/// should not wait for each.
+/// The first range of a reader. A reader that goes on asks for twice as much each time, up to
+/// [`MOST`], because a reader of one document should not load megabytes, and a reader of the whole
+/// object should not wait for each range.
 const FIRST: u64 = 256 << 10;
 const MOST: u64 = 4 << 20;
 
