@@ -8,8 +8,8 @@
 //!   file. A stretch that hides tags ends within a limit, or would need unlimited memory.
 //! - Newswire (`frame_trec`, `sgml`) is not XML: its texts have single `<` and quotation marks, and
 //!   tags in comments of its pages count. A name decides alone, and its tag ends at the next `>`.
-//! - [`Tags::of_page`] gives the tags of a page as the HTML standard does, for the visible part of a
-//!   page (`mail::text`) and for declarations of a charset (`parse::charset`).
+//! - [`Tags::of_page`] gives the tags of a page as the HTML standard does, for the visible part of
+//!   a page (`mail::text`) and for declarations of a charset (`parse::charset`).
 
 use memchr::{memchr, memchr2, memchr3, memmem};
 
