@@ -53,7 +53,7 @@ impl Budget {
         Ok(())
     }
 
-    /// What is left of this budget while `held` bytes are in use.
+    /// Returns the rest of this budget while `held` bytes are in use.
     #[must_use]
     pub fn without(&self, held: u64) -> Budget {
         let memory = ByteSize(self.memory.0.saturating_sub(held));

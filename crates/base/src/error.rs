@@ -1,9 +1,10 @@
 //! The errors of the library, in a form that a person can act on.
 //!
 //! Every error answers five questions: which file, where in it, what was expected, what was found,
-//! and what to do now. Variants by which callers decide carry data, not sentences; any other failure
-//! is made with its sentence and its remedy ([`Error::of`]). [`std::fmt::Display`] prints one line.
-//! Causes go through [`std::error::Error::source`], and the remedy through [`Error::help`].
+//! and what to do now. Variants that callers tell apart carry data, not sentences; any other
+//! failure is made with its sentence and its remedy ([`Error::of`]). [`std::fmt::Display`] prints
+//! one line. Causes go through [`std::error::Error::source`], and the remedy through
+//! [`Error::help`].
 //!
 //! A record that cannot be read is *not* an error of this type. It becomes a line of
 //! `rejects.jsonl` (see `lookalike_text::read::Reject`), and the run continues.
@@ -85,7 +86,7 @@ pub enum Error {
         expected: String,
         /// The content found.
         found: String,
-        /// What to do besides correcting the line; may be empty.
+        /// Advice besides correcting the line; may be empty.
         hint: &'static str,
     },
     /// The address of something on another machine in place of a path.
@@ -123,7 +124,7 @@ pub enum Error {
     NotOutput {
         /// The path given.
         path: PathBuf,
-        /// What the path is instead.
+        /// The kind of thing that the path is instead.
         what: &'static str,
         /// An output directory of almost the same name.
         near: Option<PathBuf>,
@@ -223,7 +224,7 @@ pub enum Error {
         message: String,
         /// The file or directory that it is about, if it is about one.
         path: Option<PathBuf>,
-        /// What the user can do about it.
+        /// Advice to the user.
         help: String,
     },
     /// A worker thread panicked. This is a defect of the program.
@@ -271,7 +272,7 @@ fn after(words: &str, of: Option<impl Display>) -> String {
     of.map_or_else(String::new, |of| format!("{words}{of}"))
 }
 
-/// What the operating system says, without its number.
+/// The message of the operating system, without its number.
 fn cause(source: &io::Error) -> String {
     let text = source.to_string();
     let Some((before, number)) = text.rsplit_once(" (os error ") else {
@@ -281,7 +282,7 @@ fn cause(source: &io::Error) -> String {
     before.to_string() + number.split_once(')').map_or("", |(_, after)| after)
 }
 
-/// What to do in place of an address.
+/// Says how to give the input or output instead of an address.
 fn remote(path: &Path, scheme: &str) -> String {
     let path = path.display();
     match scheme {
@@ -321,7 +322,7 @@ fn without(stage: &str) -> String {
     }
 }
 
-/// What is wrong with a parameter; no value means that it is missing.
+/// Says why a parameter is refused; an empty value means that it is missing.
 fn bad(name: &str, given: &str, limit: &str) -> String {
     match given {
         "" => format!("{} is missing: {limit}", flag(name)),
@@ -450,7 +451,7 @@ impl Error {
         Error::StageMissing { path, stage }
     }
 
-    /// An input that differs from what was read.
+    /// An input whose content differs from the content that was read.
     pub fn input_changed(
         path: impl Into<PathBuf>,
         expected: impl ToString,
@@ -575,7 +576,7 @@ impl Error {
         }
     }
 
-    /// What the user can do about it, in one line; `None` if nothing helps.
+    /// Advice to the user, in one line; `None` if nothing helps.
     #[must_use]
     pub fn help(&self) -> Option<String> {
         if let Some(help) = self.fixed_help() {
@@ -703,7 +704,7 @@ impl Error {
     }
 }
 
-/// What the user can do about an error of the operating system.
+/// Advice to the user about an error of the operating system.
 fn io_help(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::NotFound => {

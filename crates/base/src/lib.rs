@@ -8,7 +8,7 @@
 //! - the process: [`resource`], [`error`], [`budget`], `command`, `memory`, [`process`],
 //!   [`progress`], [`threads`], `workers`, [`limits`]
 //!
-//! What other crates use stands at the root, so that a file imports it in one statement.
+//! The root exports all items that other crates use, so that a file imports them in one statement.
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

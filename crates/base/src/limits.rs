@@ -14,7 +14,7 @@
 //!   the same limit.
 //!
 //! # What is not checked
-//! The memory that other processes of the same control group take.
+//! This check ignores the memory that other processes of the same control group take.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -115,7 +115,7 @@ pub fn room_for_mappings(files: usize, bytes: u64, what: impl Fn() -> String) ->
         // The address space must also hold the memory that is not allocated yet.
         let least = mapped.unwrap_or(0) + bytes + BEYOND_BUDGET.0;
         if given < least {
-            // What is allocated and mapped between this check and the next has room as well.
+            // This leaves room for allocations and mappings between this check and the next.
             let least = ByteSize(least + BEYOND_BUDGET.0).round_up().0;
             return too_low(Resource::AddressSpace, [given, least], what(), None);
         }
@@ -130,7 +130,7 @@ pub fn room_for_mappings(files: usize, bytes: u64, what: impl Fn() -> String) ->
     Ok(())
 }
 
-/// Refuses a limit. `instead` is what is possible under it.
+/// Refuses a limit. `instead` names a command that is possible under it.
 fn too_low(
     of: Resource,
     [given, least]: [u64; 2],

@@ -23,8 +23,8 @@ struct Whole(AtomicU64);
 
 /// The most bytes of a block that no budget has to have room for.
 const SMALL_BLOCK: u64 = 1 << 20;
-/// What a block takes: itself, packed and unpacked, its texts, and copies of them. A command also
-/// needs memory for other things.
+/// The memory for a block, as a multiple of its size: the block, packed and unpacked, its texts,
+/// and copies of them. A command also needs memory for other things.
 const TIMES_A_BLOCK: u64 = 8;
 
 /// Notes the memory that this command may use.
@@ -179,8 +179,7 @@ impl Credit {
         all
     }
 
-    /// Takes `cost` if it is free. A worker must not wait, because its batch may be the one that
-    /// others wait for.
+    /// Takes `cost` if it is free. A worker must not wait, because others may wait for its batch.
     pub fn try_take(&self, cost: u64) -> bool {
         let mut state = lock(&self.state);
         let free = state.left >= cost;

@@ -32,15 +32,15 @@ pub(crate) fn after<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     line.split_whitespace().next()
 }
 
-/// What a file of the kernel states in KiB after this name, in bytes.
+/// Returns, in bytes, the number of KiB that a file of the kernel states after this name.
 pub(crate) fn stated(path: &str, name: &str) -> Option<u64> {
     let kib: u64 = after(&kernel_says(path), name)?.parse().ok()?;
     Some(kib << 10)
 }
 
-/// Lets the allocator return what is freed to the kernel. The allocator of glibc keeps up to 64 MiB
-/// for each thread that has freed buffers of some MiB, and what is kept is beyond every budget
-/// (`docs/experiments.md`). Nothing is done where there is another allocator.
+/// Lets the allocator return freed memory to the kernel. The allocator of glibc keeps up to 64 MiB
+/// for each thread that has freed buffers of some MiB, and no budget covers this memory
+/// (`docs/experiments.md`). With another allocator, it does nothing.
 #[allow(unsafe_code)] // see `docs/unsafe.md`
 pub fn return_freed_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

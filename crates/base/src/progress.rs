@@ -98,8 +98,8 @@ pub struct Context<'a> {
     /// The directory in which sorts that need no checkpoint make a private directory; `None` for
     /// the directory of the workspace.
     pub scratch: Option<&'a Path>,
-    /// The programs that the command names, as `KIND=COMMAND`. What a directory or plan says of
-    /// others starts none.
+    /// The programs that the command names, as `KIND=COMMAND`. A program that only a directory or a
+    /// plan names is never started.
     pub programs: &'a [String],
 }
 

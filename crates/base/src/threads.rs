@@ -60,8 +60,8 @@ impl<'scope> Scope<'scope, '_> {
         Handle { thread, done }
     }
 
-    /// What the standard library needs to start a thread is much code, which is compiled once here
-    /// and not for each kind of work.
+    /// The standard library needs much code to start a thread. The box lets it be compiled once
+    /// here, and not for each kind of work.
     fn start(&self, work: Box<dyn FnOnce() + Send + 'scope>) -> ScopedJoinHandle<'scope, ()> {
         let (busiest, command) = (self.busiest.clone(), command::current());
         self.scope.spawn(move || {

@@ -69,8 +69,8 @@ pub fn login(address: &str) -> Option<usize> {
     (host.rfind('@')).or_else(|| address.find('@').filter(|_| has_password()))
 }
 
-/// A message without what is secret in the addresses that it names: who logs in (`//USER:PASSWORD@`),
-/// and what follows a `?` or `#` if that has a signature or token.
+/// Removes secrets from the addresses that a message names: the user and password
+/// (`//USER:PASSWORD@`), and the part after a `?` or `#` if it has a signature or token.
 pub fn without_secrets(message: &str) -> Cow<'_, str> {
     const SECRET: [&str; 5] = ["sig", "token", "secret", "password", "credential"];
     let mut parts = message.split(":/");

@@ -9,8 +9,8 @@
 //! UTF-8, which excludes the other encodings of these languages.
 //!
 //! # Decoding
-//! A surrogate without its partner becomes U+FFFD, and so does half a unit at the end. The faithful
-//! form has other bytes in their place, of the same number, from which [`WideEncoder`] makes the
+//! A surrogate without its partner becomes U+FFFD, like half a unit at the end. The faithful form
+//! has other bytes in their place, of the same number, from which [`WideEncoder`] makes the
 //! original ones again: so a file can be written again without some of its records, at the places
 //! that a reader of the file found.
 //!
@@ -333,12 +333,13 @@ impl WideDecoder {
         self.wide
     }
 
-    /// The place of the first bytes that are not text, in what was read so far.
+    /// The place of the first bytes that are not text, in the part that was read so far.
     pub fn malformed(&self) -> Option<Malformed> {
         self.malformed
     }
 
-    /// The place and the encoding of the first text in another one, in what was read so far.
+    /// The place and the encoding of the first text in another one, in the part that was read so
+    /// far.
     pub fn foreign(&self) -> Option<(Malformed, &'static str)> {
         self.foreign.found
     }

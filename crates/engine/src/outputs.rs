@@ -64,7 +64,8 @@ const PARQUET: &str = "PAR1";
 /// How the files begin that the ending of a name makes of rows.
 pub const TABLES: [&str; 3] = [PAGE, "# format: lookalike 1\n", PARQUET];
 
-/// What a command reads and where it works, which its output must not replace.
+/// The files that a command reads, and the directory in which it works. Its output must not replace
+/// them.
 #[derive(Clone, Copy)]
 pub enum Home<'a> {
     /// The directory that it works in, and the names of the files in it that it is made to write.

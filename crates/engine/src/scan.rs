@@ -6,7 +6,7 @@
 //! the other, in the order of the inputs, and has a state of its own, which the caller merges.
 //!
 //! # Invariants
-//! - Every file is the one that was listed, before and after it is read.
+//! - Every file is the listed one, before and after it is read.
 //! - The process uses the budget and at most [`BEYOND_BYTES`] more, however large a document is.
 //!
 //! # Cost
@@ -66,7 +66,7 @@ pub struct Place {
     pub offset: u64,
 }
 
-/// What is read, and the memory for it.
+/// The inputs of a scan, how they are read, and the memory for them.
 pub struct Scan<'a> {
     stage: &'static str,
     inputs: &'a [InputFile],
@@ -286,8 +286,8 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Interprets a record and passes it on. Returns whether it has a number: one that is skipped
-    /// has none.
+    /// Interprets a record and passes it on. Returns whether it has a number; a skipped record has
+    /// none.
     fn record(
         &self,
         record: &Record,
@@ -343,7 +343,7 @@ pub struct Scanned<'r> {
     pub large: bool,
 }
 
-/// What a scan of shingles finds.
+/// The things that a scan of shingles finds.
 pub enum Shingled<'s> {
     /// A record that should be a document but is not.
     Rejected,

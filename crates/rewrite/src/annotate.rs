@@ -5,7 +5,7 @@ use serde::Serialize;
 /// The name of the member, and of the column of a Parquet file.
 pub(super) const MEMBER: &str = "lookalike";
 
-/// What an annotation says about a document.
+/// The facts that an annotation states about a document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Annotation {
     /// The cluster.

@@ -2,10 +2,10 @@
 //! removed WARC record.
 //!
 //! # Algorithm
-//! What lies between records is *separators* (white space, and commas and record separators of RFC
+//! The bytes between records are *separators* (white space, and commas and record separators of RFC
 //! 7464 between JSON objects) and content (brackets, comments, byte order marks, records that are
 //! not documents, rejected bytes). Content is copied. A separator belongs to the record before it.
-//! At the end of a file or of an array, what follows the last record takes the place of the
+//! At the end of a file or of an array, the bytes after the last record take the place of the
 //! separator after the last kept record, so that no comma and no empty line is left over. The same
 //! holds before a tag, which may end the element around the records.
 //!
@@ -150,8 +150,8 @@ impl<'c, I: Members, O: MemberSink> Copy<'c, I, O> {
         Ok(())
     }
 
-    /// Copies what lies before a place; the input may end before. What may be the prolog of a
-    /// document is held back, and is the prolog of the record at that place, if there is one.
+    /// Copies the bytes before a place; the input may end before it. Bytes that may be the prolog
+    /// of a document are held back. If there is a record at that place, they are its prolog.
     fn between(&mut self, end: u64) -> Result<(), Failed> {
         let mut held = Vec::new();
         while self.at < end {
@@ -459,7 +459,7 @@ struct Kept<'o, O> {
     state: State,
     /// Whether anything was written.
     any: bool,
-    /// Whether the last bytes written, but for what is held, are a record.
+    /// Whether the last bytes written, apart from bytes that are held back, are a record.
     ends_with_record: bool,
 }
 
@@ -486,7 +486,7 @@ impl<'o, O: MemberSink> Kept<'o, O> {
             return Ok(());
         };
         self.any = true;
-        // What is left of a record must not become a part of the next one.
+        // The rest of a record must not become a part of the next one.
         if std::mem::take(&mut self.gap) && self.last != b'\n' {
             self.out.write_all(b"\n")?;
         }
@@ -652,7 +652,7 @@ struct Ending {
 
 const CRLF: &[u8] = b"\r\n";
 
-/// What a WARC record begins with.
+/// The first bytes of a WARC record.
 const WARC: &[u8] = b"WARC/";
 
 impl Ending {

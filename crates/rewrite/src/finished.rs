@@ -15,7 +15,7 @@ use super::log::Log;
 use lookalike_base::{Error, Result};
 use lookalike_store::received;
 
-/// What is expected in the place of a file that no command finished.
+/// The expectation in messages about a file that no command finished.
 pub(super) const NOT_FINISHED: &str = "no file, because none was finished";
 
 /// A file that an earlier command finished has other content, or was not finished by one.
@@ -39,7 +39,7 @@ pub(super) struct Finished {
     pub content: Content,
 }
 
-/// What a finished file holds.
+/// The content of a finished file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Content {
@@ -47,7 +47,8 @@ pub(super) enum Content {
     Bytes {
         bytes: u64,
         xxh3: String,
-        /// What the store calls this version of an object. Missing until the object has its name.
+        /// The name that the store gives to this version of an object. Missing until the object has
+        /// its name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         etag: Option<String>,
     },
@@ -99,13 +100,13 @@ impl FinishedList {
         Ok(FinishedList { log, files })
     }
 
-    /// What the file of a name may hold. It is one of several if a command was killed while it
-    /// wrote the file again.
+    /// Returns the contents that the file of this name may have. There are several if a command was
+    /// killed while it wrote the file again.
     pub fn of(&self, name: &str) -> &[Content] {
         self.files.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// What each file holds.
+    /// Returns the last recorded content of each file.
     pub fn last(&self) -> impl Iterator<Item = (&str, &Content)> {
         let files = self.files.iter();
         files.filter_map(|(name, all)| Some((name.as_str(), all.last()?)))

@@ -12,7 +12,7 @@
 //!    group by row group (`parquet`).
 //!
 //! # Invariants
-//! - What is written depends on the inputs and the edit alone, not on threads and memory.
+//! - The output depends on the inputs and the edit alone, not on threads and memory.
 //! - Every byte outside of removed and changed records is kept, except for separators (`copy`).
 //! - A file gets its name when it is complete, and nothing is ever overwritten, except by the same
 //!   bytes (`output`).
@@ -64,7 +64,7 @@ const COPY_BYTES: u64 = 4 << 20;
 /// Memory of a copy of a Parquet file: what the writer collects of a column.
 const ROWS_BYTES: u64 = 96 << 20;
 
-/// What happens to a record.
+/// The decision about a record.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// It is kept.
@@ -151,7 +151,7 @@ impl Target<'_> {
 
 /// How input files are written again.
 pub trait Edit: Sync {
-    /// What is known of the records of consecutive files.
+    /// The facts about the records of consecutive files.
     type Records;
     /// The edit of a file.
     type File<'f>: FileEdit
@@ -235,7 +235,7 @@ pub fn least_memory(inputs: &[InputFile], outputs: u64, there: u64) -> u64 {
     let mut least = memory_of(Codec::None, outputs);
     let readable = |input: &&InputFile| input.problem.is_none() && is_regular(&input.path);
     for input in inputs.iter().filter(readable) {
-        // One that cannot be opened is not copied, or an error when it is.
+        // A file that cannot be opened is either not copied, or it fails when it is copied.
         if let Ok(content) = Decompressed::open_input(&input.path) {
             least = least.max(memory_of(content.codec(), outputs));
         }

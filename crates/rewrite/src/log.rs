@@ -1,8 +1,8 @@
 //! A list of lines in JSON to which a command appends while it works.
 //!
 //! A line is on the disk before the command does what the line says. So the next command knows of
-//! everything that this one did, and what no line says was not done. Nothing is ever appended behind
-//! a failure, because a line after one that was cut off could not be read.
+//! everything that this one did, and work that no line names was not done. Nothing is ever appended
+//! behind a failure, because a line after a truncated one could not be read.
 
 use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -25,8 +25,8 @@ impl Log {
     }
 
     /// Passes on what each line of an earlier command says. `None` stands for a line that says
-    /// nothing: the last one may be cut off, or be anything after a power cut. What it would say was
-    /// not done.
+    /// nothing: the last one may be cut off, or be anything after a power cut. The work that it
+    /// would name was not done.
     pub(super) fn each<T: DeserializeOwned>(
         &self,
         mut take: impl FnMut(Option<T>) -> Result<()>,

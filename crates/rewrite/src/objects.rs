@@ -40,8 +40,8 @@ pub(super) fn expected(input: &InputFile) -> u64 {
     input.size().saturating_mul(2)
 }
 
-/// Memory of an output of these inputs, if it is in a store: what is listed, what waits for names,
-/// and, if `writing`, one object that is written.
+/// Memory of an output of these inputs, if it is in a store: the listing, the uploads that wait for
+/// names, and, if `writing`, one object that is written.
 pub fn memory<'p>(
     outputs: impl IntoIterator<Item = &'p Path>,
     inputs: &[InputFile],
@@ -66,8 +66,8 @@ pub(super) fn private(directory: &Path, work: &Path) -> PathBuf {
     work.join(STORES).join(format!("{hash:016x}")).join(PRIVATE)
 }
 
-/// As [`super::output::OutputDirectory::look`]. Also refuses what was begun elsewhere: without the
-/// list of finished files, nothing says which objects are ours.
+/// As [`super::output::OutputDirectory::look`]. Also refuses an output that was begun elsewhere,
+/// because without the list of finished files, nothing says which objects are ours.
 pub(super) fn look(directory: &Path, parameter: &'static str, work: &Path) -> Result<bool> {
     check_address(parameter, directory)?;
     refuse_held(parameter, directory)?;
@@ -109,10 +109,10 @@ pub fn check_keys<'p>(
     Ok(())
 }
 
-/// What is known of an output in a store.
+/// The objects and uploads of an output in a store.
 pub(super) struct Objects {
-    /// The objects that were there when the command began, by name: the bytes of each, and what the
-    /// store calls this version of it.
+    /// The objects that were there when the command began, by name: the bytes of each, and the
+    /// store's name for this version of it.
     there: HashMap<String, (u64, Option<String>)>,
     uploads: Arc<Uploads>,
 }
@@ -171,7 +171,7 @@ impl Objects {
 struct Begun {
     #[serde(deserialize_with = "received::below")]
     name: String,
-    /// What the store calls it.
+    /// The id that the store gave to the upload.
     upload: String,
 }
 
@@ -188,9 +188,9 @@ impl Uploads {
         lock(&self.log).append(std::iter::once(Begun { name, upload }))
     }
 
-    /// Aborts the uploads in the list, and begins a new one. A command begins each of its files once,
-    /// and the list may come from someone else: one that says more would send requests without end,
-    /// or to objects of others.
+    /// Aborts the uploads in the list, and begins a new one. A command begins each of its files
+    /// once, and the list may come from someone else. A longer list would cause requests without
+    /// end, or to objects of others.
     fn abort(&self, mut own: HashSet<&str>) -> Result<()> {
         let (most, mut number, mut left) = (own.len() + 1, 0, Vec::new());
         let mut log = lock(&self.log);

@@ -2,11 +2,10 @@
 //!
 //! A directory is new or empty when a command begins. The command leaves `.lookalike/dedup.json` in
 //! it, which says from what the directory is made, so that the same command can continue and no
-//! other can. A file is written below `.lookalike`. When it is complete, it is renamed to its place,
-//! several files at a time ([`super::batch`]). The content of each file is recorded
-//! ([`super::finished`]). A command that continues a directory
-//! reads its files again and refuses one that has changed: it would trust the wrong bytes, or
-//! overwrite the user's changes.
+//! other can. A file is written below `.lookalike`. When it is complete, it is renamed to its
+//! place, several files at a time ([`super::batch`]). The content of each file is recorded
+//! ([`super::finished`]). A command that continues a directory reads its files again and refuses a
+//! file that has changed, because it would trust the wrong bytes, or overwrite the user's changes.
 //!
 //! An output may also be an address of a store (`objects`).
 
@@ -29,7 +28,7 @@ use lookalike_store::{
 };
 use lookalike_text::read::InputFile;
 
-/// What a directory was made from.
+/// The inputs and parameters that a directory was made from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     program: String,
@@ -95,7 +94,7 @@ impl OutputDirectory {
         refused("it is not empty; give a new directory")
     }
 
-    /// Opens a directory and locks it. What an output in a store has on this machine is in `work`.
+    /// Opens a directory and locks it. The local files of an output in a store are in `work`.
     /// [`OutputDirectory::begin`] must be called before a file is written.
     pub fn open(
         directory: &Path,
@@ -217,7 +216,7 @@ impl OutputDirectory {
             complete,
         };
         let in_store = self.objects.as_ref().map(|_| self.directory.join(PRIVATE));
-        // What is in the store says to others whose it is, so it comes second.
+        // The file in the store tells other commands who owns the output, so it comes second.
         for private in [Some(&self.private), in_store.as_ref()]
             .into_iter()
             .flatten()
@@ -315,7 +314,7 @@ impl OutputDirectory {
         })
     }
 
-    /// A file that is in its place: what is written to it is dropped.
+    /// A file that is in its place. Data written to it is dropped.
     pub fn nothing(&self, name: &str) -> OutputFile {
         OutputFile {
             out: None,
@@ -352,7 +351,8 @@ impl OutputDirectory {
     }
 }
 
-/// Where a command writes: the directory of the copies, and perhaps one for what is removed.
+/// Where a command writes: the directory of the copies, and perhaps a directory for the removed
+/// records.
 pub type Places<'p> = (&'p Path, Option<&'p Path>);
 
 /// The directories with the parameters that name them.

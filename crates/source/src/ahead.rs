@@ -4,8 +4,8 @@
 //! of zstd, blocks of bzip2 and xz. Helpers guess where a part begins in a range of the file that
 //! the reader has yet to reach, and decompress from there. The reader takes such a text only if it
 //! gets to exactly that place itself, and decompresses everything else on its own. So a guess that
-//! is wrong (a member may contain another one) costs time and nothing else, and what is read does
-//! not depend on the threads.
+//! is wrong (a member may contain another one) costs time and nothing else, and the result does not
+//! depend on the threads.
 
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -289,7 +289,7 @@ impl Parts for Blocks {
         }
         let (mut at, mut last) = (start, false);
         let mut checks = Vec::new();
-        // The reader hears a stop before it takes what is there.
+        // The reader obeys a stop before it takes finished blocks.
         while !last && bits_before + at < range.end && super::check_stop().is_ok() {
             let next = |places: &[u64]| {
                 let next = places.partition_point(|&place| place <= at);

@@ -29,7 +29,7 @@ use super::{Codec, Failure, Reason, Stepped};
 
 /// The longest text of a member that is held back, and the most compressed bytes of it.
 pub(super) const HOLD: usize = 2 << 20;
-/// Bytes of memory for what is held back.
+/// Bytes of memory for text that is held back.
 pub(super) const MEMORY: u64 = 2 * HOLD as u64;
 /// Bytes decompressed at a time, of a member that has no room in the reader's buffer.
 const STEP: usize = 256 << 10;
@@ -288,7 +288,7 @@ impl<F: Member + Send> Checked<F> {
         let mut failure = self.damaged(failure, start, 0, head);
         let cut = matches!(&failure, Failure::Fault(fault)
             if fault.reason == Reason::TruncatedCompression);
-        // What the disk failed to give may come another time.
+        // The disk may deliver these bytes another time.
         let kept = cut || matches!(&failure, Failure::Fault(fault) if fault.failure.is_some());
         if !kept || text.is_empty() {
             return Err(failure);

@@ -67,7 +67,7 @@ fn check_stop() -> Result<(), Fault> {
     remote::check_stop("read").map_err(|_| Fault::refused(&remote::stopped()))
 }
 
-/// Why a stream of bytes ended early, or what was left after its end.
+/// Why a stream of bytes ended early, or which bytes were left after its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub reason: Reason,
@@ -77,7 +77,7 @@ pub struct Fault {
     pub failure: Option<i32>,
     /// Whether more bytes follow, from behind the damage.
     pub goes_on: bool,
-    /// The beginning of what was not delivered.
+    /// The beginning of the bytes that were not delivered.
     pub head: Vec<u8>,
     /// The last delivered bytes are damaged: this number of them.
     pub delivered: u64,
@@ -153,7 +153,8 @@ const MAGIC: [(&[u8], Codec); 6] = [
     (&[0x50, 0x2a, 0x4d, 0x18], Codec::Zstd),
 ];
 
-/// What follows in a stream of bzip2, after the size of its blocks: a block, or the end.
+/// The magic numbers that can follow the block size in a stream of bzip2: of a block, or of the
+/// end.
 const BZIP2_BLOCKS: [&[u8]; 2] = [b"1AY&SY", b"\x17\x72\x45\x38\x50\x90"];
 
 /// The magic number with which these bytes agree, as far as they go.
@@ -440,7 +441,7 @@ impl Source {
         self.ahead = Some(Box::new(AheadOf { file, texts }));
     }
 
-    /// What is left of a text that was decompressed ahead.
+    /// Delivers the rest of a text that was decompressed ahead.
     fn deliver(&mut self, out: &mut [u8]) -> Option<usize> {
         let rest = &self.text.bytes[self.delivered..];
         let n = rest.len().min(out.len());
@@ -697,7 +698,7 @@ impl Decompressed {
     /// gives bytes of one.
     pub fn members(&self) -> u64 {
         match &self.source.decoder {
-            // Members end inside of what was decoded.
+            // Members end inside of the decoded bytes.
             _ if self.wide.is_some() => 1,
             Decoder::Members(members) if self.codec() == Codec::Gzip => members.members(),
             _ => 1,

@@ -1,6 +1,6 @@
-//! Decoders: their memory, with and without help. What is decompressed with help equals what a
-//! reader decompresses alone, of sound and of damaged files, to the last byte and the last word of
-//! the error.
+//! Decoders: their memory, with and without help. The bytes that are decompressed with help equal
+//! the bytes that a reader decompresses alone, of sound and of damaged files, to the last byte and
+//! the last word of the error.
 
 use std::io::{Cursor, Write};
 use std::ops::Range;

@@ -225,7 +225,7 @@ const FOOTER_BYTES: u64 = 12;
 const INDEX_BYTES: u64 = 256 << 10;
 /// Blocks with longer texts are left to the reader. `xz -9` writes texts of 192 MiB.
 const TEXT_BYTES: u64 = 256 << 20;
-/// What a decoder may take beyond its dictionary.
+/// The memory that a decoder may take beyond its dictionary.
 const BEYOND_DICTIONARY: u64 = 1 << 20;
 /// Compressed bytes read at a time.
 const STEP: usize = 256 << 10;

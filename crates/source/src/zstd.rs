@@ -16,7 +16,7 @@ const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// The frame to be skipped that contains a dictionary for all others, at the beginning of a file
 /// (IIPC, "Zstandard compression for WARC files").
 const DICTIONARY: [u8; 4] = [0x5d, 0x2a, 0x4d, 0x18];
-/// What a dictionary begins with that has tables, and not only text (RFC 8878, section 5).
+/// The first bytes of a dictionary that has tables, and not only text (RFC 8878, section 5).
 const PARSED: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
 /// The longest dictionary; web archives have dictionaries of up to 1 MiB.
 const DICTIONARY_BYTES: u64 = 8 << 20;
@@ -151,7 +151,7 @@ impl Member for Zstd {
             self.inside = true;
         }
         for block in 0..3 {
-            // What the last call had no room for comes first, without more input.
+            // First comes the output for which the last call had no room, without more input.
             let magic = magic.take();
             let bytes: &[u8] = match &magic {
                 Some(magic) => magic,

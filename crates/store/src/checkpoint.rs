@@ -118,8 +118,8 @@ impl StageRecord for Checkpoint {
     }
 }
 
-/// What the last search of the collection was asked for, apart from one for pairs. Another one keeps
-/// what it is not asked for.
+/// The parameters of the last search of the collection that was not a search for pairs. The next
+/// search keeps each parameter that it is not given.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct LastSearch(pub Value);

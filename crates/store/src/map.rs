@@ -28,8 +28,8 @@ impl Mapped {
             .file()
             .mapped(|file| unsafe { Mmap::map(file) })
             .map_err(Error::io("map", part.path()))?;
-        // A look at a page can map 2 MiB of the file otherwise, and what is in memory is counted in
-        // smaller units. Systems without such pages refuse the advice.
+        // A look at a page can map 2 MiB of the file otherwise, and the pages in memory are counted
+        // in smaller units. Systems without such pages refuse the advice.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::NoHugePage);
         // Only pages that are looked at are read. If the file does not fit in the page cache, these

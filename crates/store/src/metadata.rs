@@ -1,4 +1,4 @@
-//! What is known of a file without reading it.
+//! The facts about a file that are known without reading it.
 
 use std::io;
 
@@ -47,7 +47,7 @@ impl Metadata {
         self.size
     }
 
-    /// What it is, for a message, if it is neither a file nor a directory.
+    /// Names the kind of file, for messages.
     pub fn kind(&self) -> &'static str {
         match self.kind {
             FileType::RegularFile => "a file",
@@ -68,7 +68,7 @@ impl Metadata {
             .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, unknown))
     }
 
-    /// What a store calls this version of an object.
+    /// The name that a store gives to this version of an object.
     pub fn etag(&self) -> Option<&str> {
         self.etag.as_deref()
     }

@@ -1,9 +1,10 @@
-//! What a file of ours may say, wherever it comes from: names, numbers, and how long it is.
+//! Checks the names, the numbers and the length of a file of ours, wherever it comes from.
 //!
 //! A directory, exchange or list may come from someone else. The names in it decide which files are
 //! opened, replaced and removed, and its numbers are added up. So each name and count is checked
 //! here, where it is read: the types of the formats name these functions in their
-//! `deserialize_with`. A file is read whole only if it is no longer than what it describes.
+//! `deserialize_with`. A file is read whole only if its length is plausible for the things that it
+//! describes.
 
 use std::fmt;
 use std::io::{BufRead, Read};

@@ -17,7 +17,8 @@
 //!
 //! # Cost
 //! Memory: the buffer, and about 42 KiB for each part that is merged. One thread sorts. On disk, an
-//! item of random numbers takes about 20 bytes, and one that is mostly equal to its predecessor 5.
+//! item of random numbers takes about 20 bytes, and an item that is mostly equal to its predecessor
+//! takes 5.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

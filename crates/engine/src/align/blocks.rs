@@ -57,7 +57,8 @@ impl<'t> TextComparison<'t> {
         } in std::mem::take(&mut self.stretches)
         {
             if equal {
-                // What its neighbours take of it; the texts themselves end with a word.
+                // Counts the tokens that its neighbours take from it; the texts themselves end with
+                // a word.
                 let after = (0..a.len())
                     .take_while(|n| joined(a.start + n, b.start + n))
                     .count();
@@ -78,8 +79,8 @@ impl<'t> TextComparison<'t> {
         self
     }
 
-    /// What a stretch says in the first text, or in the second, with the punctuation and white space
-    /// around its words.
+    /// Returns the text of a stretch in the first text, or in the second, with the punctuation and
+    /// white space around its words.
     pub fn text(&self, stretch: &Stretch, first: bool) -> &'t str {
         let (pieces, range) = match first {
             true => (&self.a, &stretch.a),
@@ -415,7 +416,7 @@ mod tests {
         let spaced = |text: &str| Words::new(text.into(), false, TokenKind::Whitespace.into());
         let (a, b) = numbers(&spaced(text), &Words::default());
         assert_eq!((a, b), (vec![0, 1, 2, 3, 4, 5, 6, 7, 5], vec![]));
-        // Each text by its own rule: only what is canonical in both is the same.
+        // Each text follows its own rule, so only words that are canonical in both are the same.
         let (a, b) = numbers(&spaced("The the x=1"), &words("THE X x=1"));
         assert_eq!((a, b), (vec![0, 1, 2], vec![1, 3, 3, 4]));
     }

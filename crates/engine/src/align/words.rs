@@ -17,7 +17,7 @@ pub struct Words {
     pub names: Vec<bool>,
     /// Whether this is only the beginning of the text.
     pub cut: bool,
-    /// What its tokens are.
+    /// The rules that define its tokens.
     pub parse: ParseConfig,
 }
 

@@ -248,7 +248,7 @@ pub fn run(workspace: &mut Workspace, md5s: EachMd5<'_>, context: &Context<'_>) 
     workspace.commit(&[DIRECTORY])
 }
 
-/// What the columns are made from, and with.
+/// The inputs from which the columns are made, and the tools that make them.
 struct Making<'a> {
     /// The first document that is read.
     first: u32,
@@ -576,7 +576,8 @@ impl CatalogueStats {
         }
     }
 
-    /// What contradicts this number of documents, or the sums over the size groups.
+    /// Returns a description of a number that contradicts this number of documents or the sums over
+    /// the size groups.
     pub(super) fn other_number(&self, documents: u64) -> Option<String> {
         let sum =
             |of: fn(&GroupStats) -> u64| self.groups.iter().map(of).fold(0, u64::saturating_add);

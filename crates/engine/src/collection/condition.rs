@@ -1,12 +1,12 @@
 //! Conditions on pairs: an expression in CEL over two documents `a` and `b` and their fields.
 //!
 //! # Algorithm
-//! The expression is parsed once, and each field in it becomes a variable: the text of the field, its
-//! number, or whether the document has it. What compares fields or calls a function is a *test*; the
-//! rest combines tests. A test holds only if the documents have all of its fields, so comparing a
-//! missing value gives false. All numbers are of 64 bits with a floating point, except that integers
-//! keep all of their digits where they are only put in order, and a date is the number of seconds since
-//! 1970.
+//! The expression is parsed once, and each field in it becomes a variable: the text of the field,
+//! its number, or whether the document has it. An expression that compares fields or calls a
+//! function is a *test*; the others combine tests. A test holds only if the documents have all of
+//! its fields, so comparing a missing value gives false. All numbers are of 64 bits with a floating
+//! point, except that integers keep all of their digits where they are only put in order, and a
+//! date is the number of seconds since 1970.
 //!
 //! # Invariants
 //! - An expression has no loops, and its length is limited: it ends for every input.
@@ -158,8 +158,8 @@ fn hyphened(text: &str, word: &str) -> Option<String> {
     })
 }
 
-/// What an expression gives: a text (`t`), a number (`n`), a truth value (`b`) or what a field has
-/// (`f`).
+/// Returns the type of an expression: a text (`t`), a number (`n`), a truth value (`b`) or the
+/// value of a field (`f`).
 fn gives(one: &IdedExpr) -> char {
     let is_text = |one: &IdedExpr| gives(one) == 't';
     match &one.expr {
@@ -241,7 +241,7 @@ impl Variables {
         }
     }
 
-    /// What combines tests; everything else is a test.
+    /// Reads an expression that combines tests; everything else is a test.
     fn logic(&mut self, expression: &IdedExpr) -> Result<IdedExpr, String> {
         self.descend()?;
         let read = match &expression.expr {
@@ -375,7 +375,7 @@ impl Variables {
     }
 }
 
-/// What is wrong with the operands of an operator, whatever values fields have.
+/// Says why the operands of an operator are wrong for all values of the fields.
 fn misplaced(name: &str, args: &[IdedExpr]) -> Option<&'static str> {
     const BY_ZERO: Option<&str> = Some("nothing is divided by 0");
     let is_list = |one: &&IdedExpr| matches!(one.expr, Expr::List(_));
@@ -578,7 +578,7 @@ pub(super) struct FieldValues(pub(super) Vec<Option<FieldValue>>);
 /// The uses of a field that read its text.
 pub(super) const READ: [char; 3] = ['n', 'd', 'b'];
 
-/// What they need.
+/// Names the value that these uses need.
 pub(super) fn needed(kinds: &str) -> &'static str {
     match kinds.contains('b') {
         true => "true or false",

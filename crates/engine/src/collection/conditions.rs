@@ -201,7 +201,7 @@ impl Conditions {
             let entry = places.entry(xxh3_128(document.fields.0.as_bytes()));
             if let Entry::Vacant(_) = entry {
                 bytes += TUPLE_BYTES + 2 * document.fields.0.len() as u64 + of_values;
-                // What does not fit is only counted.
+                // A value that does not fit is only counted.
                 if bytes * 2 > context.budget.memory.0 {
                     return Ok(());
                 }

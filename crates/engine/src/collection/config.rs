@@ -78,8 +78,8 @@ impl CollectionConfig {
         CollectionConfig { condition, ..self }
     }
 
-    /// Digest of the parameters, as stored in parts: all that what is read depends on. `path` is the
-    /// file that will hold them.
+    /// Digest of the parameters, as stored in parts: all parameters that affect the documents as
+    /// read. `path` is the file that will hold them.
     ///
     /// # Errors
     /// `Io` if they cannot be encoded.
@@ -101,7 +101,8 @@ impl CollectionConfig {
         parameters
     }
 
-    /// Refuses what was made under other rules of tokens or of fields than this version follows.
+    /// Refuses a collection that was made under other rules of tokens or of fields than this
+    /// version follows.
     ///
     /// # Errors
     /// `Other` if it follows another one.

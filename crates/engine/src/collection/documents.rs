@@ -85,7 +85,7 @@ const BLOCK_BYTES: usize = 64 << 10;
 const MOST_BLOCK_BYTES: usize = meta::MOST_BYTES;
 const ZSTD_LEVEL: i32 = 3;
 
-/// What the blocks of a part store.
+/// The type of the items in the blocks of a part.
 pub trait Stored: Encode + for<'b> BorrowDecode<'b, u16> {
     /// The kind of the part.
     const KIND: Kind;

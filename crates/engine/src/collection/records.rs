@@ -49,7 +49,7 @@ pub struct SegmentEntry {
     pub text: Option<PartInfo>,
     /// Where the next segment begins.
     pub next: Cursor,
-    /// What was counted.
+    /// The counters of the segment.
     pub stats: SegmentStats,
 }
 
@@ -102,7 +102,7 @@ impl StageRecord for Additions {
     const OMITTED: bool = true;
 }
 
-/// What a collection has from another one, with which its own documents are compared.
+/// The documents that a collection has from another one, with which its own documents are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Against {
     /// Number of the other collection's documents. The own ones follow.
@@ -118,7 +118,7 @@ impl StageRecord for Against {
     const OMITTED: bool = true;
 }
 
-/// What a collection has from another one; nothing by default.
+/// Returns the documents that a collection has from another one; none by default.
 pub fn against(manifest: &Manifest) -> Against {
     manifest.get::<Against>().copied().unwrap_or_default()
 }
@@ -158,7 +158,7 @@ pub struct CatalogueEntry {
     /// The columns over the documents after them, which were added.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<CatalogueLevel>,
-    /// What was counted.
+    /// The counters of the catalogue.
     pub stats: CatalogueStats,
 }
 

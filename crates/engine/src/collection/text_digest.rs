@@ -7,7 +7,7 @@ use lookalike_base::keywords;
 use lookalike_store::WITH_TEXT_DIGEST;
 
 keywords! {
-    /// What two documents with the same words have in common.
+    /// The agreement of two documents that have the same words.
     #[derive(PartialOrd, Ord)]
     pub enum Sameness {
         /// Their texts as read, byte for byte.

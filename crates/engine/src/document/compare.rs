@@ -13,7 +13,7 @@ use super::find::{Found, find};
 use super::texts::{Source, Text, no_text, texts};
 use super::{FIXED_BYTES, STAGE};
 
-/// What is compared.
+/// The parameters of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompareConfig {
     /// The least tokens of a passage.
@@ -79,7 +79,7 @@ impl Both {
         [&self.a, &self.b].map(|side| side.found.record.shingles.into())
     }
 
-    /// What both have in common if they have the same words.
+    /// Returns how far the texts agree if both have the same words.
     pub fn equal(&self) -> Option<Sameness> {
         let [a, b] = [&self.a, &self.b].map(|side| &side.found.record);
         (a.md5 == b.md5 && a.words == b.words).then(|| Sameness::of(a.text, b.text))
@@ -133,7 +133,7 @@ pub fn compare(
         };
         let more = [align::differences::BYTES, align::matches::BYTES].into_iter();
         let more = more.fold(align::NUMBER_BYTES, u64::max);
-        // Where it lies, whether it is a name, its number, its piece, and what is compared.
+        // Where it lies, whether it is a name, its number, its piece, and the key that is compared.
         let name = u64::from(parse.fold.identifiers);
         let each = size_of::<Range<usize>>() as u64 + name + 4 + 8 + more + config.shown_bytes;
         let _ = held.take(tokens.saturating_mul(each));

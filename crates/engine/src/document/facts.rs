@@ -1,4 +1,4 @@
-//! What a directory knows about a document.
+//! The facts that a directory has about a document.
 
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -77,7 +77,7 @@ impl NamedDocument {
 pub enum Known<T> {
     Is(T),
     NotYet {
-        /// What to do to know it.
+        /// The advice how to learn it.
         not_yet: String,
     },
 }
@@ -193,7 +193,7 @@ pub fn facts(
     })
 }
 
-/// What to do to know a fact.
+/// Advises the command that finds a fact.
 fn not_yet<T>(workspace: &Workspace, what: &str, command: &str) -> Known<T> {
     let directory = path_word(workspace.directory());
     let not_yet = format!("no {what} yet: run `lookalike {command} {directory}`");

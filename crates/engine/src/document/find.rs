@@ -14,7 +14,7 @@ use super::{Listed, STAGE};
 pub struct Found {
     /// Its number.
     pub number: u32,
-    /// What the collection stores about it.
+    /// The record that the collection stores about it.
     pub record: DocumentRecord,
     /// The name of its file, as in `documents.tsv`.
     pub file: String,
@@ -152,8 +152,8 @@ fn with_address(
     Ok(if found.total > 0 { found } else { same })
 }
 
-/// What the collection stores about the document with a number, and the number of texts that its
-/// segment keeps before it. Reads the segment up to the document.
+/// Returns the record of the document with a number, and the number of texts that its segment keeps
+/// before it. Reads the segment up to the document.
 pub fn stored(workspace: &Workspace, number: u32) -> Result<(DocumentRecord, u64)> {
     let (_, segment) = collection::segment_of(workspace, number)?;
     let mut documents = DocumentReader::of(workspace.places(), segment)?;

@@ -234,7 +234,7 @@ impl<'w> Rereader<'w> {
         Ok(())
     }
 
-    /// The document, if it is the one that was read before.
+    /// Returns the document if it is still the one read before.
     fn same<'d, 'b>(
         &mut self,
         found: &'d Interpreted<'b>,

@@ -1,5 +1,5 @@
-//! Single documents of a collection: found by their names, with what is known about them, their
-//! texts, and what two of them share.
+//! Single documents of a collection: found by their names, with the facts about them, their texts,
+//! and the passages that two of them share.
 //!
 //! # In and out
 //! In: an output directory, and the name of a document: its docno, or FILE:RECORD with the file and

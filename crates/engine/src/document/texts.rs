@@ -25,7 +25,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// What a reader has to know about the text.
+    /// Returns the remark about this source that a reader of the text needs.
     pub fn remark(self) -> Option<&'static str> {
         match self {
             Source::Input => None,

@@ -1,4 +1,4 @@
-//! What an answer needs of a document, at a fixed place.
+//! The data about a document that an answer needs, at a fixed place.
 
 use std::path::Path;
 

@@ -379,7 +379,7 @@ impl Index {
         }
         for (level, of) in self.levels.iter().enumerate() {
             let read = of.read(level, &distinct, buffers, &mut lists);
-            // What is looked up next may be in another part, also after an error.
+            // The next look-up may be in another part, also after an error.
             buffers.window = None;
             read?;
         }

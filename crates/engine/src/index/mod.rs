@@ -22,9 +22,10 @@
 //! of many documents are looked up together ([`Index::read`]): they are sorted, and buckets that
 //! lie near each other are read at once.
 //!
-//! The sets are read once. Their keys are divided by ranges among temporary files, of which a thread
-//! takes one at a time, sorts its keys in memory and writes the ranges. What does not fit in the
-//! thread's share of the memory is halved by keys, and the documents of one key by documents.
+//! The sets are read once. Their keys are divided by ranges among temporary files, of which a
+//! thread takes one at a time, sorts its keys in memory and writes the ranges. A file that does not
+//! fit in the thread's share of the memory is halved by keys, and the documents of one key by
+//! documents.
 //!
 //! Documents without keys are under the first bits of their MD5, so that identical ones are found.
 //!

@@ -205,7 +205,7 @@ mod tests {
         }
     }
 
-    /// What was not compared must not pass for nothing in common.
+    /// Documents that were not compared must not pass for documents with nothing in common.
     #[test]
     fn a_search_that_ends_early_says_so() {
         let sets = [vec![1, 2, 3], vec![3, 4], vec![2, 3]];

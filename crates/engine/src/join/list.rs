@@ -362,8 +362,8 @@ pub(super) fn committed(
     workspace.settle(&[DIRECTORY])
 }
 
-/// What a collection had before documents were added to it: how its pairs were found, and the pairs
-/// themselves if those of the added documents can join them.
+/// The search of a collection before documents were added to it: how its pairs were found, and the
+/// pairs themselves if the pairs of the added documents can join them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Before {
     /// Number of the documents that it had.
@@ -387,7 +387,7 @@ pub struct Before {
 }
 
 impl Before {
-    /// What a finished join says before documents are added.
+    /// Returns the record of a finished join, before documents are added.
     pub fn of(manifest: &Manifest, documents: u32, tables: bool) -> Option<Before> {
         let pairs = manifest.get::<PairsEntry>()?;
         let config = pairs.config;
@@ -486,7 +486,8 @@ pub struct PairsEntry {
     /// Counters of the sort and the merge before it, which stay when the postings are lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<(FormStats, MergeStats)>,
-    /// What was selected of the sampled fingerprints, for the same reason; `None` for all of them.
+    /// The selection from the sampled fingerprints, kept for the same reason; `None` for all of
+    /// them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected: Option<(Selection, SelectStats)>,
 }

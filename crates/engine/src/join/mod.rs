@@ -270,7 +270,7 @@ fn rest(documents: u64, used: u64, least: u64, budget: &Budget) -> Result<u64> {
     })
 }
 
-/// What all steps of a join have in common.
+/// The parameters that all steps of a join have in common.
 #[derive(Clone, Copy)]
 struct Joining<'a> {
     config: &'a JoinConfig,
@@ -282,7 +282,8 @@ struct Joining<'a> {
 }
 
 impl<'a> Joining<'a> {
-    /// What is said of a condition that holds for no pair ([`collection::Conditions::undecided`]).
+    /// Returns the message about a condition that holds for no pair
+    /// ([`collection::Conditions::undecided`]).
     fn undecided(&self, workspace: &Workspace, tried: &Tried) -> Result<Option<String>> {
         let conditions = self.listed.conditions.as_ref();
         conditions.map_or(Ok(None), |of| of.undecided(workspace, tried, self.context))

@@ -22,7 +22,7 @@ pub struct Batches<'a, K> {
     alone: Option<MutexGuard<'a, ()>>,
 }
 
-/// What a merge yields at a time.
+/// The records that a merge yields at a time.
 #[derive(Debug)]
 pub enum Merged<'b, K> {
     /// All records of some keys, sorted.

@@ -93,8 +93,8 @@ pub fn wanted<K: Key>(workspace: &Workspace, budget: &Budget) -> bool {
 }
 
 /// Makes shared postings of all sampled records, and resumes after the committed ranges. Returns
-/// `false`, after removing what was made, if the keys of a range do not fit in a buffer. Then runs
-/// must be made.
+/// `false`, after removing the finished parts, if the keys of a range do not fit in a buffer. Then
+/// runs must be made.
 pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<bool> {
     let Some(sample) = workspace.manifest.get::<SampleEntry>().cloned() else {
         return Ok(false);
@@ -167,7 +167,7 @@ pub fn run<K: Key>(workspace: &mut Workspace, context: &Context<'_>) -> Result<b
     Ok(true)
 }
 
-/// Removes what was made so far, so that runs can be made instead.
+/// Removes the parts made so far, so that runs can be made instead.
 pub fn discard(workspace: &mut Workspace) -> Result<()> {
     workspace.manifest.remove::<PostingsEntry>();
     workspace.manifest.remove::<RunsEntry>();

@@ -1,4 +1,5 @@
-//! What a merge of runs and a merge in memory share: the ranges, their counters and their commit.
+//! The parts that a merge of runs and a merge in memory share: the ranges, their counters and their
+//! commit.
 
 use crate::sample::{Rate, Selection};
 use crate::sort::{Record, RunsEntry};

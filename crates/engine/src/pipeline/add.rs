@@ -127,7 +127,7 @@ pub(super) fn begin(
     let manifest = &mut workspace.manifest;
     let documents = Extent::of(collection::segments(manifest)).documents;
     let tables = manifest.has::<TablesEntry>();
-    // An addition that was stopped knows more than what is left of its results.
+    // An addition that was stopped has recorded more than its remaining results show.
     let before = manifest.take::<Before>();
     let before = before.or_else(|| Before::of(manifest, documents as u32, tables));
     let index = manifest.take::<IndexEntry>();
@@ -321,8 +321,9 @@ pub fn change_condition(
     workspace.settle(&[])
 }
 
-/// Searches a collection again. What is asked for is written down before the pairs of the last search
-/// go: the same command continues this one, with the parameters that it does not name.
+/// Searches a collection again. The new parameters are recorded before the pairs of the last search
+/// are removed. So the same command continues this search, with the parameters that it does not
+/// name.
 pub fn search_again(
     workspace: &mut Workspace,
     parameters: &JoinParameters,

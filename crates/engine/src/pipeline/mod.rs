@@ -46,7 +46,7 @@ pub use summary::{SUMMARY_FILE, Selected, Summary, first_reject};
 /// Every kind of record that a manifest can have, in the order of the stages.
 pub const RECORDS: &[StageRecordKind] = &[
     StageRecordKind::of::<CollectionConfig>(),
-    // More documents do not change what was asked for.
+    // More documents do not change the parameters of the last search.
     StageRecordKind::of::<LastSearch>(),
     StageRecordKind::of::<Against>(),
     StageRecordKind::of::<Segments>(),
@@ -277,8 +277,8 @@ fn discard(workspace: Workspace, made: bool) -> Result<()> {
     }
 }
 
-/// Refuses a condition that no documents can meet. What is `new` and `made` by this command is removed
-/// then.
+/// Refuses a condition that no documents can meet. Then it also removes the collection if it is
+/// `new`, and its directory if this command `made` it.
 fn meeting(
     workspace: Workspace,
     config: &CollectionConfig,
@@ -293,8 +293,9 @@ fn meeting(
     }
 }
 
-/// Refuses a collection without documents if it needs some, and with `strict` one with rejects.
-/// What is `new` and `made` by this command, the collection and its directory, is removed then.
+/// Refuses a collection without documents if it needs some, and with `strict` one with rejects. If
+/// it refuses a collection without documents, it also removes the collection if it is `new`, and
+/// its directory if this command `made` it.
 fn accepted(
     workspace: Workspace,
     need_documents: bool,
@@ -456,8 +457,8 @@ enum Course {
 
 impl Course {
     /// The course to the postings that a join needs, or to those of all fingerprints, and about the
-    /// number of their records; `None` if the postings exist. What there is of a selection serves
-    /// the join.
+    /// number of their records; `None` if the postings exist. An existing part of a selection
+    /// serves the join.
     fn of<K: lookalike_base::ids::Key>(
         workspace: &Workspace,
         needs: Option<Needs>,

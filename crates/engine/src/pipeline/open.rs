@@ -134,8 +134,8 @@ pub fn open_for(directory: &Path, output: &Path, context: &Context<'_>) -> Resul
 /// Compares result files of a finished directory with its manifest, and returns the manifest.
 ///
 /// # Errors
-/// `StageMissing` if the directory has no results; `Corrupt` if a file is not the one that was
-/// written.
+/// `StageMissing` if the directory has no results; `Corrupt` if a file differs from the file that
+/// was written.
 pub fn check_results(directory: &Path, names: &[&str]) -> Result<Manifest> {
     let manifest = look(directory)?;
     let results = manifest

@@ -14,8 +14,8 @@ const STAGE: &str = "publish";
 /// same bytes are left as they are, so a call that was stopped can be repeated.
 ///
 /// # Errors
-/// `BadParameter` if it is not an address that can be written, or if there are other objects of these
-/// names; `Io`; `Corrupt` if a result file is not what was written.
+/// `BadParameter` if it is not an address that can be written, or if there are other objects of
+/// these names; `Io`; `Corrupt` if a result file differs from the file that was written.
 pub fn publish(workspace: &Workspace, to: &Path, context: &Context<'_>) -> Result<()> {
     if !remote::is_address(to) {
         let limit = "an address such as s3://BUCKET/PREFIX; copy the files to a directory";

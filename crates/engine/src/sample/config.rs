@@ -61,7 +61,7 @@ impl Sampling {
                 let mut rates = by_group.clone();
                 rates.sort_unstable();
                 rates.dedup();
-                // There are no more levels than groups, of which there are at most 255.
+                // There are at most as many levels as groups, and at most 255 groups.
                 let level = |rate| rates.partition_point(|other| other < rate) as u8;
                 return Levels {
                     level_of_group: by_group.iter().map(level).collect(),

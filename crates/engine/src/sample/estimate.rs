@@ -1,4 +1,4 @@
-//! What two joins would cost, estimated from some of the documents.
+//! Estimates the costs of two joins from some of the documents.
 //!
 //! # Algorithm
 //! Some documents choose their keys. All pairs of these documents under one key are listed, once of
@@ -130,7 +130,7 @@ fn times_met(found: f64, share: f64) -> f64 {
     low
 }
 
-/// What is expected of a selection.
+/// The estimates for a selection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Expected {
     /// Keys that documents choose.

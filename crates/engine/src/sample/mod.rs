@@ -14,7 +14,8 @@
 //! a sorted set, and two binary searches find it.
 //!
 //! If only pairs from a threshold on are wanted, a [`Selection`] says which of the sampled
-//! fingerprints enter the sort. It is made when they are sorted, and recorded with what was sorted.
+//! fingerprints enter the sort. It is made when they are sorted, and recorded with the sorted
+//! records.
 //!
 //! # Invariants
 //! - If n divides m, each class of m lies within one class of n. So two documents of different

@@ -365,7 +365,7 @@ impl<K: Key> RegionCounters<K> {
         &self.frequent[place % (1 << FREQUENT_BITS)]
     }
 
-    /// What a counter says.
+    /// Returns the value of a counter.
     #[inline]
     fn counted(&self, place: usize) -> u8 {
         let byte = self.byte(place).load(Ordering::Relaxed);
@@ -436,7 +436,7 @@ pub struct Selector<'a, K> {
     sampled: &'a Sampled,
     sets: Sets<'a>,
     counters: RegionCounters<K>,
-    /// What the choosers that have ended have chosen.
+    /// The counts of the choosers that have ended.
     chosen: Mutex<SelectStats>,
 }
 
@@ -493,7 +493,7 @@ impl Sets<'_> {
     }
 }
 
-/// What a [`Selector`] has chosen.
+/// The counts of the documents and fingerprints that a [`Selector`] has chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SelectStats {
     /// Documents with fingerprints.
@@ -598,8 +598,9 @@ impl<'a, K: Key> Selector<'a, K> {
         self.selection.greatest(self.selection.places())
     }
 
-    /// What is expected to be chosen of all documents, from some of them: documents that lie together
-    /// resemble each other more than others do. `room` is the number of keys that may be held.
+    /// Estimates from some documents how much is chosen from all of them. Documents that lie
+    /// together resemble each other more than others do. `room` is the number of keys that may be
+    /// held.
     ///
     /// # Errors
     /// The errors of reading the sets; `Interrupted`.
@@ -666,7 +667,7 @@ impl<'a, K: Key> Selector<'a, K> {
         self.selection
     }
 
-    /// What was chosen by choosers that have ended.
+    /// Returns the counts of the choosers that have ended.
     pub fn stats(&self) -> SelectStats {
         *lock(&self.chosen)
     }

@@ -29,7 +29,7 @@ pub(crate) const MAX_WINDOW_BYTES: u32 = 1 << 16;
 /// The parameters of stages 2 and 3.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShingleConfig {
-    /// What a token is.
+    /// The rules that define a token.
     pub parse: ParseConfig,
     /// Tokens in a shingle, 1 to [`MAX_SHINGLE_SIZE`]. Does not apply to `bytes:N`.
     pub shingle_size: u32,

@@ -41,7 +41,7 @@ impl Excluded {
         }
     }
 
-    /// What a message says about it.
+    /// Describes the excluded texts, for messages.
     pub fn text_of(excluded: Option<&Excluded>) -> String {
         match excluded {
             Some(excluded) => format!("texts with the digest {}", excluded.digest),

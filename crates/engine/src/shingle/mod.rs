@@ -190,7 +190,7 @@ impl<K: Key> Shingler<K> {
         }
     }
 
-    /// An upper bound on the shingles of a document: one that `fits` if that takes no work, and
+    /// An upper bound on the shingles of a document: a bound that `fits` if that takes no work, and
     /// otherwise the number of its tokens.
     pub fn most_shingles(
         &mut self,

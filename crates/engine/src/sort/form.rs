@@ -84,7 +84,7 @@ pub struct FormStats {
     pub bytes: u64,
 }
 
-/// What a selection of records asks of the sort.
+/// The requests of a selection of records to the sort.
 pub struct Asked<'a> {
     /// The selection.
     pub selection: Selection,
@@ -95,11 +95,11 @@ pub struct Asked<'a> {
     pub may_count: bool,
     /// Whether postings of all records would be made without runs.
     pub in_passes: bool,
-    /// Removes runs of all records, and what was made of them.
+    /// Removes runs of all records, and the parts that were made of them.
     pub discard: &'a dyn Fn(&mut Workspace) -> Result<()>,
 }
 
-/// What a sort made.
+/// The result of a sort.
 #[derive(Debug)]
 pub enum Formed<K> {
     /// Runs.
@@ -328,12 +328,12 @@ fn form<K: Key>(
     plan.end(workspace, held, hold, sample.stats.sampled, context)
 }
 
-/// What a sort is made of.
+/// The inputs of a sort that were determined before it.
 struct Means<'a, K> {
     selector: Option<Selector<'a, K>>,
-    /// What it is expected to sort.
+    /// The keys and records that the sort is expected to have.
     expected: Expected,
-    /// What the selection leaves of the budget.
+    /// The rest of the budget, beyond the selection.
     budget: Budget,
 }
 
@@ -443,7 +443,7 @@ impl<K: Key> RunPlan<'_, K> {
 }
 
 impl<K> RunPlan<'_, K> {
-    /// Writes what documents can share as a column.
+    /// Writes the number of fingerprints that each document can share as a column.
     fn write_shareable(&self) -> Result<PartInfo> {
         let header = Header::new(Kind::Column, self.sets.places.parameters, 0, 4);
         let mut part = PartWriter::create(self.runs, &header)?;
@@ -509,7 +509,7 @@ impl<'a, K: Key> Worker<'a, K> {
             after > 0 && plan.covered[after - 1].1 > document
         };
         let wanted = |document: u32| !covered(document) && plan.sampled.own(document) > 0;
-        // What a selection takes is counted for all documents.
+        // The counts of a selection cover all documents.
         if self.chooser.is_none() && !(first..last).any(wanted) {
             return Ok(());
         }
@@ -640,7 +640,7 @@ impl<K: Key> Spilling<'_, K> {
         run.finish().map(RunEntry::from)
     }
 
-    /// Writes what is in the buffer, and returns all runs that were not returned yet.
+    /// Writes the buffer, and returns all runs that were not returned yet.
     fn spill(&mut self) -> Result<Vec<RunEntry>> {
         if self.covers.is_empty() {
             return Ok(Vec::new());
@@ -666,7 +666,7 @@ pub struct RunsEntry {
     /// Which of the sampled records they have; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<Selection>,
-    /// What was selected, once all is.
+    /// The counts of the selection, once it is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected: Option<SelectStats>,
     /// With a selection: how many of its sampled fingerprints each document can share with another,

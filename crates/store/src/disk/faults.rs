@@ -1,18 +1,18 @@
 //! Deliberate failures at chosen places, such as disks, kernels and power supplies cause.
 //!
 //! Compiled only with the feature `faults`, for tests. Every operation of [`super`] passes through
-//! [`doing`] or [`limit`], and so does every [`point`] of the stages. A [`Fault`] selects
-//! operations and says what happens there. Faults are armed for the files below one directory
-//! ([`arm`]), so that the tests of one process do not affect each other. A text can arm them for
-//! the whole process ([`arm_process`]), which is how a test configures a program that it starts.
+//! [`doing`] or [`limit`], like every [`point`] of the stages. A [`Fault`] selects operations and
+//! says what happens there. Faults are armed for the files below one directory ([`arm`]), so that
+//! the tests of one process do not affect each other. A text can arm them for the whole process
+//! ([`arm_process`]), which is how a test configures a program that it starts.
 //!
 //! # The journal of a power loss
 //! A process that is killed loses nothing that it has written, because the kernel still has it. A
-//! machine that stops may lose any part of what was not synced. With `journal=DIR`, [`arm_process`]
-//! records what is needed to reconstruct such a loss: a line for every creation, write, sync,
-//! renaming and removal, and a second name for every file, so that replaced and removed files can
-//! come back. From these, `tests/processes/torture` builds a directory as it could be on the disk
-//! after the loss.
+//! machine that stops may lose any data that was not synced. With `journal=DIR`, [`arm_process`]
+//! records enough to reconstruct such a loss: a line for every creation, write, sync, renaming and
+//! removal, and a second name for every file, so that replaced and removed files can come back.
+//! From these, `tests/processes/torture` builds a directory as it could be on the disk after the
+//! loss.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -54,7 +54,7 @@ pub enum Do {
 pub struct Fault {
     /// Only operations of this kind; all kinds if `None`.
     pub op: Option<Op>,
-    /// Only operations that change what is on the disk.
+    /// Only operations that change the content of the disk.
     pub changes: bool,
     /// Only paths (or points) that contain this text.
     pub on: String,

@@ -234,7 +234,7 @@ pub(super) fn open_regular(path: &Path) -> io::Result<fs::File> {
     Ok(spot.regular(path, OFlags::RDONLY | spot.follow())?.0.into())
 }
 
-/// The type of what has this name, for messages. No link is followed.
+/// Returns the type of the file of this name, for messages. No link is followed.
 pub(super) fn kind_of_name(path: &Path) -> io::Result<&'static str> {
     let stat = inspect_name(path)?;
     Ok(called(FileType::from_raw_mode(stat.st_mode)))

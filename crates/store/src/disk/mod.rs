@@ -107,7 +107,7 @@ impl Op {
         Op::ALL.into_iter().find(|op| op.text() == name)
     }
 
-    /// Whether the operation changes what is on the disk or makes a change durable.
+    /// Whether the operation changes the content of the disk or makes a change durable.
     pub fn changes(self) -> bool {
         use Op::{
             Create, CreateDirectory, Remove, RemoveDirectory, Rename, Sync, SyncDirectory, Write,
@@ -137,7 +137,7 @@ pub struct File {
     path: PathBuf,
 }
 
-/// What an open file is.
+/// An open file of the disk, or an object.
 #[derive(Debug)]
 enum Opened {
     Disk(Arc<fs::File>),
@@ -833,7 +833,7 @@ pub fn is_directory(path: &Path) -> Result<bool> {
     Ok(stat.is_some_and(|stat| FileType::from_raw_mode(stat.st_mode).is_dir()))
 }
 
-/// What [`kind_of_name`] calls a regular file.
+/// The name that [`kind_of_name`] returns for a regular file.
 pub const REGULAR: &str = inside::FILE;
 
 /// The kind of thing that has this name, for messages. No link is followed.

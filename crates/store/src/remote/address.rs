@@ -21,7 +21,7 @@ pub(super) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     pub kind: Kind,
-    /// What comes before the key, as given: `s3://bucket`.
+    /// The part before the key, as given: `s3://bucket`.
     pub base: String,
     /// The bucket, the container, or the host.
     pub bucket: String,

@@ -32,7 +32,7 @@ const MOST_REDIRECTS: usize = 10;
 /// Makes the clients of a store.
 #[derive(Debug)]
 pub(super) struct Connector {
-    /// What every request has.
+    /// The headers of every request.
     pub headers: HeaderMap,
     /// Whether the server may name another host.
     pub leaves: bool,
@@ -142,7 +142,7 @@ impl Client {
 }
 
 impl HttpService for Client {
-    // What `async_trait` would make of an `async fn`.
+    // This signature is the one to which `async_trait` would expand an `async fn`.
     fn call<'c, 'a>(
         &'c self,
         request: HttpRequest,

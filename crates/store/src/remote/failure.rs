@@ -22,10 +22,10 @@ impl From<Failure> for io::Error {
     }
 }
 
-/// What a reader says that was stopped.
+/// The message of a reader that was stopped.
 const STOPPED: &str = "a stop was asked for";
 
-/// The error of a reader that is stopped. What it has read is not all there is, so it is a failure.
+/// The error of a reader that is stopped. The reader has not read everything, so this is a failure.
 pub fn stopped() -> io::Error {
     Failure(STOPPED.into()).into()
 }
@@ -40,7 +40,7 @@ pub fn is_failure(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<Failure>())
 }
 
-/// What the failures said that have numbers. Each ends a command, so there are few.
+/// The messages of the failures that have numbers. Each ends a command, so there are few.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// The number of an error that the operating system or a store returned, for [`failed`]. Those of

@@ -46,11 +46,11 @@ pub use upload::{Upload, abort, check_writable, memory_of_upload};
 #[cfg(not(feature = "remote"))]
 pub use without::{Upload, abort, below, check_writable, list, memory_of_upload};
 
-/// Is told the id of an upload of several parts before the first of them is sent. What a killed
-/// command leaves unfinished can then be aborted by the next one.
+/// Receives the id of an upload of several parts before the first part is sent. If a command is
+/// killed, the next one can then abort the upload.
 pub type Begun = dyn Fn(&str) -> std::io::Result<()> + Send + Sync;
 
-/// Returns variables, by name, or says what is wrong with the files that have them.
+/// Returns variables, by name, or says why the files that have them cannot be used.
 pub type Asked = fn() -> Result<Vec<(String, String)>, String>;
 
 /// How stores are reached: what a program takes from its arguments and its environment.
@@ -152,7 +152,7 @@ pub fn normal(address: &Path) -> PathBuf {
 const MOST_NAME: usize = 4095;
 const MOST_PARTS: usize = 256;
 
-/// What [`is_short`] expects.
+/// Returns, for messages, the condition that [`is_short`] checks.
 pub fn short() -> String {
     format!("at most {MOST_NAME} bytes and {MOST_PARTS} names, one below the other")
 }
@@ -172,7 +172,7 @@ const LEAST_RESERVED: u64 = 16 << 20;
 /// The most of these bytes.
 const MOST_RESERVED: u64 = 256 << 20;
 
-/// What a command has of its own.
+/// The state that each command has of its own.
 #[derive(Default)]
 struct State {
     /// Whether it reads objects.
@@ -223,7 +223,7 @@ pub fn reserve(memory: u64) -> u64 {
     reserved
 }
 
-/// The least memory that leaves this much beside what is kept for bytes of objects.
+/// Returns the least memory that leaves `rest` bytes besides the bytes reserved for objects.
 pub fn with_reserve(rest: u64) -> u64 {
     match state::<State>().in_use.load(Ordering::Relaxed) {
         true => rest.saturating_add((rest / 7 + 1).min(MOST_RESERVED)),

@@ -18,9 +18,9 @@ use super::{LEAST_RESERVED, State};
 use crate::metadata::Metadata;
 use lookalike_base::state;
 
-/// The first range of a reader. One that goes on asks for twice as much each time, up to
-/// [`MOST`]: a reader of one document should not load megabytes, and one of the whole object
-/// should not wait for each.
+/// The first range of a reader. A reader that goes on asks for twice as much each time, up to
+/// [`MOST`], because a reader of one document should not load megabytes, and a reader of the whole
+/// object should not wait for each range.
 const FIRST: u64 = 256 << 10;
 const MOST: u64 = 4 << 20;
 
@@ -34,7 +34,7 @@ const AHEAD: usize = 3;
 struct Held(u64, Arc<State>);
 
 impl Held {
-    /// `None` if they exceed what is reserved for objects.
+    /// Returns `None` if the bytes exceed the memory reserved for objects.
     fn within_reserve(bytes: u64) -> Option<Held> {
         let held = Held::anyway(bytes);
         let reserved = held.1.reserved.load(Ordering::Relaxed).max(LEAST_RESERVED);
@@ -70,7 +70,7 @@ impl fmt::Debug for Object {
     }
 }
 
-/// What one reader has of an object.
+/// The bytes of an object that one reader holds or has requested.
 #[derive(Default)]
 pub struct Window {
     begin: u64,
@@ -79,7 +79,7 @@ pub struct Window {
     ahead: VecDeque<Range>,
     /// The next length.
     step: u64,
-    /// The end of what is wanted, if it is known. Ranges ahead end there.
+    /// The end of the bytes that the reader wants, if it is known. Ranges ahead end there.
     until: Option<u64>,
 }
 
@@ -111,7 +111,7 @@ impl Object {
         })
     }
 
-    /// Of the version that was opened, which is the one that is read.
+    /// Returns the metadata of the version that was opened. Every read is of this version.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
@@ -182,7 +182,7 @@ impl Object {
     /// Moves the window to a place.
     fn fill(&self, window: &mut Window, offset: u64, wanted: u64) -> io::Result<()> {
         let goes_on = window.end() == offset && !window.bytes.is_empty();
-        // What is passed over is not wanted.
+        // The reader does not want ranges that it passed over.
         while let Some(range) = window.ahead.front()
             && !(range.begin..range.end).contains(&offset)
         {

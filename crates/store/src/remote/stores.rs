@@ -40,7 +40,7 @@ const MACHINE: &str = "169.254.169.254";
 /// Where the hub is.
 const HUB: &str = "https://huggingface.co";
 
-/// What is said of an object that is not there.
+/// The message for an object that does not exist.
 pub(super) const NO_OBJECT: &str = "the store has no such object";
 
 /// Entries of a folder that the hub lists in one answer.
@@ -55,7 +55,7 @@ const NAME_BYTES: u64 = 440;
 const MOST_NAMES: u64 = 1 << 30;
 
 /// Pages of a listing, one after the other, that name no object that was not listed before. A store
-/// sends such pages while it passes over what is deleted.
+/// sends such pages while it passes over deleted objects.
 const MOST_EMPTY: usize = 1000;
 
 /// The most bytes of what a store calls the next page. It is a part of the next request, and names
@@ -103,8 +103,8 @@ pub(super) struct Coming<T> {
 }
 
 impl<T> Coming<T> {
-    /// Waits for it, or for a stop. One that was asked for before is heard first: there may be many
-    /// requests with quick answers.
+    /// Waits for the result, or for a stop. An earlier stop takes precedence over the result,
+    /// because there may be many requests with quick answers.
     pub fn wait(self) -> io::Result<T> {
         match super::is_stopped() {
             true => Err(super::stopped()),
@@ -172,7 +172,7 @@ pub(super) fn answer<T: Send + 'static>(
     start(request)?.wait()?.map_err(|error| refused(&error))
 }
 
-/// The error of a store. What may be over next time is a [`Failure`].
+/// The error of a store. An error that may be gone next time becomes a [`Failure`].
 pub(super) fn refused(error: &object_store::Error) -> io::Error {
     use object_store::Error::{InvalidPath, NotFound, Precondition};
     match error {
@@ -192,7 +192,7 @@ pub(super) fn refused(error: &object_store::Error) -> io::Error {
     }
 }
 
-/// An object that is not the one that was opened.
+/// The error of an object that changed after it was opened.
 pub(super) fn changed() -> Failure {
     Failure("the object has changed since it was opened".into())
 }
@@ -408,8 +408,8 @@ fn both<S: ObjectStore + MultipartStore + PaginatedListStore>(store: S) -> Store
 }
 
 thread_local! {
-    /// The last object that this thread asked about, for the one that it opens next. It cannot be
-    /// too old: all ranges are asked for with its etag.
+    /// The last object that this thread asked about. It is used if the thread opens this object
+    /// next. It cannot be too old: all ranges are asked for with its etag.
     static LAST: RefCell<Option<(PathBuf, Metadata)>> = const { RefCell::new(None) };
 }
 
@@ -423,7 +423,8 @@ fn metadata_of(meta: &ObjectMeta) -> io::Result<Metadata> {
     Ok(Metadata::of_object(meta.size, modified, meta.e_tag.clone()))
 }
 
-/// What a listing has named so far. The names may have a quarter of the command's memory.
+/// The names that a listing has returned so far. The names may have a quarter of the command's
+/// memory.
 struct Names {
     left: u64,
     /// 128 bits of each key: with 64, one of two keys could be taken for the other and vanish.
@@ -492,7 +493,7 @@ fn head(address: &Address) -> io::Result<Coming<object_store::Result<ObjectMeta>
     })
 }
 
-/// What the store says of an object.
+/// Asks the store for the metadata of an object.
 pub fn metadata(path: &Path) -> io::Result<Metadata> {
     let address = Address::of(path)?;
     let found = head(&address)?.wait()?;
@@ -502,7 +503,7 @@ pub fn metadata(path: &Path) -> io::Result<Metadata> {
     Ok(found)
 }
 
-/// As [`metadata`], without asking again what was just asked.
+/// Returns [`metadata`], without a request if the last one of this thread was for the same object.
 pub(super) fn last_metadata(path: &Path) -> io::Result<Metadata> {
     let last = LAST.take().filter(|(asked, _)| asked == path);
     match last {
@@ -522,7 +523,7 @@ pub fn list(path: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
         match metadata(path) {
             Ok(found) => return Ok(vec![(path.into(), found)]),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            // A folder of the hub is no file, and has another status.
+            // A folder of the hub is not a file, and has another status.
             Err(_) if address.kind == Kind::Hub => {}
             Err(error) => return Err(error),
         }
@@ -645,8 +646,8 @@ struct Entry {
     path: String,
 }
 
-/// The files below a folder of a dataset. What the hub lists of them is not what it answers when
-/// they are read, so each that is to be kept is asked for.
+/// The files below a folder of a dataset. The hub lists other metadata than it sends when a file is
+/// read, so each file to keep costs one more request.
 fn hub_files(
     address: &Address,
     keeps: impl Fn(&str) -> bool,

@@ -77,7 +77,7 @@ fn refused(error: &object_store::Error) -> io::Error {
 /// Refuses what no store calls an upload. Without it, the request to abort the upload would be one to
 /// delete the object.
 fn check_id(kind: Kind, id: &str) -> io::Result<()> {
-    // Azure has none: what is not made an object vanishes by itself.
+    // Azure has none, because it deletes blocks by itself that do not become an object.
     if id.len() <= MOST_ID && (kind == Kind::Azure || !id.is_empty()) {
         return Ok(());
     }
@@ -166,7 +166,7 @@ impl Upload {
         let filled = self.filling.len();
         let n = bytes.len().min(self.part - filled);
         if filled + n > self.filling.capacity() {
-            // Most objects are small. One that has a part already will fill the next one.
+            // Most objects are small. An object that already has a part will fill the next part.
             let more = match self.id {
                 Some(_) => self.part,
                 None => (filled + n).max(2 * filled).clamp(FIRST, self.part),
@@ -216,7 +216,7 @@ impl Upload {
         Ok(())
     }
 
-    /// Sends what is left, so that only the object's name is missing.
+    /// Sends the rest, so that only the object's name is missing.
     pub fn seal(&mut self) -> io::Result<()> {
         if self.id.is_none() && !self.failed {
             self.filling.shrink_to_fit();
@@ -227,7 +227,8 @@ impl Upload {
         self.arrive()
     }
 
-    /// Makes the object of what was sent. Returns what the store calls this version of it.
+    /// Makes an object of the parts that were sent. Returns the name that the store gives to this
+    /// version of it.
     pub fn place(&mut self) -> io::Result<Option<String>> {
         let key = self.key.clone();
         let Some(id) = self.id.clone() else {

@@ -92,7 +92,7 @@ impl Places {
         }
     }
 
-    /// Opens a part in a subdirectory, which must be the one that the manifest names.
+    /// Opens a part in a subdirectory, which must be the part that the manifest names.
     pub fn open(&self, directory: &str, kind: Kind, info: &PartInfo) -> Result<PartReader> {
         let path = self.part(directory, &info.name);
         PartReader::open(&path, kind, Some(self.parameters), Some(info))
@@ -194,18 +194,19 @@ struct Counted {
     additions: received::Counts,
     index: received::Counts,
 }
-/// The most bytes of a manifest for each of the files that it describes, with what else it says.
+/// The most bytes of a manifest for each of the files that it describes, including the other fields
+/// of the manifest.
 const PART_IN_MANIFEST: u64 = 2 << 10;
 
 /// A manifest as it is stored.
 struct Sealed<'b> {
     json: &'b [u8],
-    /// What the checksum is of.
+    /// The bytes that the checksum covers.
     covered: &'b [u8],
     sum: &'b [u8],
 }
 
-/// What precedes the checksum, which is the last field, and covers all before its name.
+/// The name of the checksum, which is the last field. It covers all bytes before this name.
 const SEAL: &[u8] = b"\"checksum\"";
 
 impl Sealed<'_> {
@@ -697,8 +698,8 @@ impl Workspace {
 
     /// Commits like [`Workspace::commit`], unless the manifest is large and little is new. `bytes`
     /// counts the parts that are new since the last call. A later commit or the end of the stage
-    /// commits what is left out; a run that is killed before makes it again. So manifests take at
-    /// most a sixty-fourth of the bytes that are written.
+    /// commits the parts that are left out; a run that is killed before then makes them again. So
+    /// manifests take at most a sixty-fourth of the bytes that are written.
     pub fn commit_part(&mut self, directories: &[&str], bytes: u64) -> Result<()> {
         self.uncommitted += bytes;
         if is_due(self.manifest_bytes, self.uncommitted) {
@@ -761,7 +762,7 @@ fn is_ours(name: &str) -> bool {
     known && !stem.is_empty() && !stem.contains('/')
 }
 
-/// Checks that the list of inputs is the one that the manifest was made with.
+/// Checks that the manifest was made with this list of inputs.
 fn check_list(directory: &Path, manifest: &Manifest) -> Result<()> {
     super::inputs::check(directory, &manifest.inputs)
 }

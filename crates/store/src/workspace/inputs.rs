@@ -103,8 +103,8 @@ impl InputEntry {
         self.real.is_some() && self.places().all(gone)
     }
 
-    /// What tells the file from others, the surest first. An altered path needs the name, in which no
-    /// byte is replaced: as it is, or below the argument.
+    /// Returns the keys that tell the file from others, the surest first. An altered path needs the
+    /// name, in which no byte is replaced: as it is, or below the argument.
     fn keys(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let altered = self.is_altered();
         let key = |name: &str| match altered {
@@ -325,7 +325,7 @@ impl InputList {
     /// Reads the next input; `None` after the last one.
     pub fn next(&mut self) -> Result<Option<&InputEntry>> {
         self.offset += self.line.len() as u64;
-        // What is done for each line may take long, and there may be millions.
+        // The work for each line may take long, and there may be millions of lines.
         if self.next.is_multiple_of(STOP_LINES) {
             remote::check_stop("inputs")?;
         }
@@ -451,7 +451,7 @@ pub fn other_inputs(directory: &Path, what: String) -> Error {
     Error::of(directory, what, help)
 }
 
-/// Refuses an input that is not what is listed at its place.
+/// Refuses an input that differs from the input listed at its place.
 fn check_same(old: &InputEntry, new: &InputEntry) -> Result<()> {
     if old.identity == new.identity {
         return Ok(());

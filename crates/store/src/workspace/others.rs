@@ -3,7 +3,7 @@
 //!
 //! # Invariants
 //! - A file is removed from the manifest before it is rewritten, and is named again when it is
-//!   complete. A stop in between leaves a file that the manifest does not name, never one that
+//!   complete. A stop in between leaves a file that the manifest does not name, never a file that
 //!   contradicts it.
 
 use std::path::{Path, PathBuf};

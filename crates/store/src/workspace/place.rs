@@ -30,7 +30,7 @@ const HEAD_BYTES: u64 = 4096;
 /// Kinds of output directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputKind {
-    /// A collection and what was found in it.
+    /// A collection and the results of searches in it.
     Run,
     /// Records that were written again.
     Records,
@@ -51,7 +51,7 @@ pub fn output_kind(directory: &Path) -> Result<Option<OutputKind>> {
         Some(OutputKind::Records)
     } else {
         let locked = here && is_there(&directory.join(LOCK_FILE))?;
-        // What cannot be read is not known to be ours.
+        // A lock that cannot be read is not known to be ours.
         let left = locked && Lock::is_left(directory, false).unwrap_or(false);
         left.then_some(OutputKind::Files)
     })

@@ -349,7 +349,8 @@ fn readable(coding: &'static Encoding) -> &'static Encoding {
     if is_utf16(coding) { UTF_8 } else { coding }
 }
 
-/// The charset that the first known label declares; if there is none, the one that the file declares.
+/// The charset that the first known label declares; if there is none, the charset that the file
+/// declares.
 fn declared(
     document: &RawDocument<'_>,
     text: &[u8],

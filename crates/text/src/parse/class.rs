@@ -155,7 +155,7 @@ fn without_spaces(c: char) -> Option<Class> {
         | '\u{11720}'..='\u{11721}' => Some(Class::Alone),
         _ if category == GeneralCategory::SpacingMark => Some(Class::Spacing),
         _ if !c.is_alphabetic() || category == GeneralCategory::NonspacingMark => None,
-        // Letters that are no consonants.
+        // Letters that are not consonants.
         '\u{17dc}' | '\u{aa74}'..='\u{aa76}' => Some(Class::Alone),
         _ if category == GeneralCategory::OtherLetter
             && matches!(script, Script::Khmer | Script::Myanmar | Script::Tai_Tham) =>
@@ -178,8 +178,8 @@ fn begins_with_mover(c: char) -> bool {
 /// In [`WORDS`] and [`WHITESPACE`]: the table does not settle this byte; take the slow path.
 pub(super) const SLOW: u8 = 0;
 
-/// What a byte becomes in the canonical text of words: its lower case, a space for a separator, or
-/// [`SLOW`] for an apostrophe and for bytes of non-ASCII characters.
+/// The result for each byte in the canonical text of words: its lower case, a space for a
+/// separator, or [`SLOW`] for an apostrophe and for bytes of non-ASCII characters.
 pub(super) static WORDS: [u8; 256] = table_of(true, false);
 
 /// As [`WORDS`], if a hyphen can join lines.
@@ -211,8 +211,8 @@ pub(super) fn table(words: bool, hyphens: bool) -> &'static [u8; 256] {
     }
 }
 
-/// What a byte becomes in the canonical text of `whitespace` and `bytes:N`: itself, a space for
-/// white space, or [`SLOW`] for NUL (which the table cannot represent) and bytes of non-ASCII
+/// The result for each byte in the canonical text of `whitespace` and `bytes:N`: itself, a space
+/// for white space, or [`SLOW`] for NUL (which the table cannot represent) and bytes of non-ASCII
 /// characters.
 pub(super) static WHITESPACE: [u8; 256] = table_of(false, false);
 

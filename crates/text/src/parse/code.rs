@@ -2,8 +2,8 @@
 //!
 //! One state machine over characters is right for many languages, because it knows only what they
 //! share: names, numbers, operators, brackets, literals and comments. It needs no character in
-//! advance, so the text may come in pieces. What a character shows about the characters before it,
-//! a [`Before`] says.
+//! advance, so the text may come in pieces. A [`Before`] says how a character affects the
+//! characters before it.
 //!
 //! # Tokens
 //! - A *name*: a run of letters, digits, marks and `_`, which does not begin with a digit; in Java
@@ -33,14 +33,15 @@ use super::class::Class;
 use super::config::{Comments, Language, ParseConfig, TokenKind};
 use super::cut::{Cut, Open, cut};
 
-/// What stands for each name with `--fold identifiers`. No text has it as a token of code: in a
-/// language where `$` is not a letter it is a token of its own, and in the others this is a name.
+/// The token that replaces each name with `--fold identifiers`. No text has it as a token of code:
+/// in a language where `$` is not a letter it is a token of its own, and in the others this is a
+/// name.
 pub(super) const NAME: &str = "$_";
 
-/// What stands for each number with `--fold literals`.
+/// The token that replaces each number with `--fold literals`.
 pub(super) const NUMBER: &str = "0";
 
-/// What becomes of the open token before a character takes effect.
+/// The treatment of the open token before a character takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Before {
     /// It is kept.
@@ -55,7 +56,7 @@ pub(super) enum Before {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     pub before: Before,
-    /// What happens next. Never [`Cut::Hold`].
+    /// The next action. Never [`Cut::Hold`].
     pub cut: Cut,
     /// If this ends the open token: whether that is a name.
     pub name: bool,
@@ -114,14 +115,14 @@ struct Literal {
     word: Open,
 }
 
-/// What ends a literal.
+/// The end of a literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ends {
     /// A quote, or the end of the line.
     Line,
     Quote,
     ThreeQuotes,
-    /// What [`Memory`] knows.
+    /// The end that [`Memory`] knows.
     Fence(Fence),
     /// A slash, unless it is in a class (in brackets), or the end of the line.
     Pattern {
@@ -163,7 +164,7 @@ enum Quote {
     Tick,
 }
 
-/// What the machine knows of a language.
+/// The rules of a language for the machine.
 #[derive(Debug)]
 struct Rules {
     /// The character that begins a comment to the end of the line, and whether only after white
@@ -183,7 +184,7 @@ struct Rules {
     digits: bool,
     /// Keywords are the same in upper and lower case.
     caseless: bool,
-    /// What marks literals without escapes.
+    /// The marks of literals without escapes.
     fence: Option<Fence>,
     /// A slash may begin a regular expression.
     regex: bool,
@@ -399,7 +400,7 @@ impl Cutter {
         matches!(self.state, State::Name | State::TickWord)
     }
 
-    /// Whether a name is no keyword.
+    /// Whether a name is not a keyword.
     pub(super) fn is_own(&self, name: &[u8]) -> bool {
         match self.rules.caseless {
             true => !is_keyword(&name.to_ascii_uppercase(), self.language),
@@ -469,8 +470,8 @@ impl Cutter {
         step
     }
 
-    /// What [`Cutter::step_slowly`] says of the most frequent characters in the most frequent
-    /// states.
+    /// Returns the same step as [`Cutter::step_slowly`] for the most frequent characters in the
+    /// most frequent states, and `None` for others.
     #[inline(always)]
     fn step_fast(&mut self, c: char) -> Option<Step> {
         let frequent = *FREQUENT.get(c as usize)?;

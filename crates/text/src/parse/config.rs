@@ -55,8 +55,8 @@ impl TokenKind {
         self.of("") != *self
     }
 
-    /// What the tokens of a document with this name are: without [`TokenKind::Auto`], and without
-    /// [`Language::Auto`].
+    /// Returns the kind of tokens of a document with this name: without [`TokenKind::Auto`], and
+    /// without [`Language::Auto`].
     pub fn of(&self, name: &str) -> TokenKind {
         match *self {
             TokenKind::Auto(comments) => match Language::of(name) {
@@ -151,7 +151,7 @@ pub struct Code {
 }
 
 keywords! {
-    /// What becomes of comments with [`TokenKind::Code`].
+    /// The treatment of comments with [`TokenKind::Code`].
     #[derive(Default)]
     pub enum Comments: "is not a treatment of comments; use" {
         /// Their words are tokens.
@@ -166,7 +166,7 @@ keywords! {
     /// The rules of comments and literals with [`TokenKind::Code`].
     #[derive(Default)]
     pub enum Language: "is not a language; use" {
-        /// What most languages share: `//` and `/* */`, quotes with escapes.
+        /// The rules that most languages share: `//` and `/* */`, quotes with escapes.
         #[default]
         Common = "common",
         /// C and C++.
@@ -260,7 +260,7 @@ pub struct Fold {
     /// Words that a hyphen divides at the end of a line. Only with [`TokenKind::Words`] and
     /// [`TokenKind::Auto`].
     pub hyphens: bool,
-    /// The names of programs that are no keyword of a usual language. Only with
+    /// The names of programs that are not keywords of a usual language. Only with
     /// [`TokenKind::Code`].
     pub identifiers: bool,
     /// The numbers and the content of strings of programs. Only with [`TokenKind::Code`].
@@ -373,7 +373,8 @@ impl From<TokenKind> for ParseConfig {
     }
 }
 
-/// What was made under another rule of `what`: of tokens, or of fields of inputs.
+/// The error of a directory or file that was made under another rule of `what`: of tokens, or of
+/// fields of inputs.
 pub fn other_rule(path: &Path, what: &str, expected: u32, found: u32) -> Error {
     let help = if found < expected {
         "an earlier version made it, which read some texts as other words; run again into a new \
@@ -387,8 +388,8 @@ pub fn other_rule(path: &Path, what: &str, expected: u32, found: u32) -> Error {
 }
 
 impl ParseConfig {
-    /// Refuses what was made under a rule of tokens that this version does not follow. `path` is
-    /// where it is.
+    /// Refuses a directory or file that was made under a rule of tokens that this version does not
+    /// follow. `path` is where it is.
     ///
     /// # Errors
     /// `Other` if it follows another one.
@@ -407,7 +408,7 @@ impl ParseConfig {
         }
     }
 
-    /// What texts with the same tokens can differ in.
+    /// Names the differences that texts with the same tokens can have.
     pub fn overlooked(&self) -> String {
         let mut what = match self.tokens {
             TokenKind::Words | TokenKind::Auto(_) => vec!["case", "punctuation", "white space"],

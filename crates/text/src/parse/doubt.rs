@@ -9,7 +9,7 @@ use encoding_rs::{Encoding, WINDOWS_1251};
 
 use lookalike_base::{Wide, wide};
 
-/// Bytes looked at, from the first one that is not ASCII.
+/// Bytes looked at, from the first byte that is not ASCII.
 pub(super) const LOOK: usize = 4 << 10;
 
 /// Non-ASCII bytes looked at.

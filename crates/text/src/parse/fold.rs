@@ -1,4 +1,4 @@
-//! What `--fold` makes of a character.
+//! Applies `--fold` to characters.
 //!
 //! A fold replaces characters before text is cut, so that nothing else depends on it.
 
@@ -12,7 +12,8 @@ use super::class::{Class, FINAL_SIGMA, classify, is_hyphen};
 use super::config::{Fold, ParseConfig, TokenKind};
 use super::cut::{Cut, Open, cut};
 
-/// What the class of a character depends on: the folds, and the version of the rule of tokens.
+/// The parameters that the class of a character depends on: the folds, and the version of the rule
+/// of tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Rules {
     pub fold: Fold,
@@ -90,7 +91,7 @@ pub(super) fn each_folded(c: char, form: Form, rules: Rules, mut each: impl FnMu
     }
 }
 
-/// What a character of a decomposition becomes.
+/// Folds a character of a decomposition.
 fn folded(c: char, rules: Rules) -> Option<char> {
     let fold = rules.fold;
     let dropped = fold.diacritics && (is_diacritic(c) || c == TATWEEL && !rules.third);

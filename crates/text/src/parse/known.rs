@@ -1,4 +1,5 @@
-//! What tokens depend on of a character: its class, and whether composing or folding concerns it.
+//! The properties of a character that tokens depend on: its class, and whether composing or folding
+//! concerns it.
 
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, is_nfc_quick};
@@ -87,8 +88,8 @@ impl Known {
     }
 }
 
-/// A cache of what is known of the characters of the first four planes, which have all scripts. The
-/// Unicode tables cost about 100 ns per character, the cache one or two. Only the pages of the
+/// A cache of the properties of the characters of the first four planes, which have all scripts.
+/// The Unicode tables cost about 100 ns per character, the cache one or two. Only the pages of the
 /// table that a text needs take memory.
 #[derive(Debug)]
 pub(super) struct ClassCache {

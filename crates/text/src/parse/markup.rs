@@ -30,10 +30,10 @@
 //!
 //! # Where we depart from the standard
 //! A tag such as `<p>`, which SVG and MathML do not have, ends them if they were not closed
-//! (13.2.6.5). A tag that does not end before the document does is text ([`Unread::Tag`]). What the
-//! internal subset of a document type declares is no text, although the standard ends the
-//! declaration at its first `>`. In XML that is not HTML and needs no decoding, an instruction ends
-//! with `?>` and a comment with `-->` alone (XML 1.0, 2.5 and 2.6).
+//! (13.2.6.5). A tag that does not end before the document does is text ([`Unread::Tag`]). The
+//! declarations in the internal subset of a document type are not text, although the standard ends
+//! the declaration at its first `>`. In XML that is not HTML and needs no decoding, an instruction
+//! ends with `?>` and a comment with `-->` alone (XML 1.0, 2.5 and 2.6).
 
 use std::convert::Infallible;
 use std::fmt;
@@ -127,7 +127,7 @@ const HOLDS_HTML: [&str; 9] = words("foreignobject desc title annotation-xml mi 
 /// The declarations of a document type.
 const DECLARES: [&str; 4] = words("ELEMENT ATTLIST ENTITY NOTATION");
 
-/// What the tokenizer says of a CDATA section that is a comment.
+/// The first bytes that the tokenizer reports of a CDATA section that is a comment.
 const SECTION: &[u8] = b"[CDATA[";
 
 /// Whether the name is one of these.
@@ -203,7 +203,7 @@ pub(super) struct Left {
     more: usize,
 }
 
-/// What hides a text.
+/// The markup that hides a text.
 #[derive(Debug)]
 pub(super) enum What {
     Open(String),
@@ -244,7 +244,7 @@ impl fmt::Display for Left {
     }
 }
 
-/// What is known of the attributes of a tag.
+/// The facts about the attributes of a tag.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bare {
     /// Those without a value, and those with one.
@@ -258,7 +258,7 @@ struct Bare {
     bracket: bool,
 }
 
-/// What is known of a document at a place in its markup.
+/// The state of a document at a place in its markup.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     /// The bytes of the first title, with ASCII white space folded.
@@ -266,7 +266,7 @@ pub(super) struct Scan {
     title_state: Title,
     /// Where the tokenizer is in the text.
     pub position: usize,
-    /// What begins at the end of what was read.
+    /// The markup that begins at the end of the bytes read so far.
     pub unread: Option<Unread>,
     pub left: Option<Left>,
     /// Bytes of the values before.
@@ -287,9 +287,9 @@ pub(super) struct Scan {
     html_depth: usize,
     /// Whether the tokenizer is inside `<script>` or `<style>`.
     dropping: bool,
-    /// Where what is dropped begins, and whether its tag is written as one that closes itself.
+    /// Where the dropped text begins, and whether its tag is written as a tag that closes itself.
     dropped: (usize, bool),
-    /// Whether there are words in what is dropped.
+    /// Whether there are words in the dropped text.
     words: Words,
     /// Where a comment begins, if it is a section of XML.
     section: Option<usize>,
@@ -325,8 +325,8 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// At the beginning of a document, or of another value of the same document. Another value keeps
-    /// the title and the notes about what was left out.
+    /// At the beginning of a document, or of another value of the same document. Another value
+    /// keeps the title and the notes about the text left out.
     pub fn begin(&mut self, content: ContentKind, xml: bool, first: bool) {
         let mut before = std::mem::take(self);
         if first {
@@ -350,7 +350,7 @@ impl Scan {
         };
     }
 
-    /// Notes what was left out.
+    /// Notes the text left out.
     pub fn leave(&mut self, what: What, at: usize, to_the_end: bool) {
         let bytes = self.position.saturating_sub(at);
         match &mut self.left {
@@ -367,7 +367,7 @@ impl Scan {
         }
     }
 
-    /// Notes what was dropped of a script or style that is closed only now.
+    /// Notes the text dropped from a script or style that is closed only now.
     fn leave_dropped(&mut self, to_the_end: bool) {
         let (at, closes) = self.dropped;
         if std::mem::take(&mut self.dropping) && (closes || to_the_end) && self.words.any() {
@@ -416,7 +416,7 @@ impl Scan {
     /// Counts the attribute that ends, if it has no value.
     fn count_bare(&mut self) {
         if std::mem::take(&mut self.bare.open) {
-            // Style sheets are no sentence, nor are the names of some frameworks.
+            // Style sheets are not sentences, nor are the names of some frameworks.
             let name = self.attribute.get();
             let prose = is_word(name) && !is_in(name, &FLAGS);
             self.bare.count += usize::from(prose);
@@ -482,7 +482,7 @@ impl Words {
         }
     }
 
-    /// Whether there are any. What does not end is no tag.
+    /// Whether there are any. Markup that does not end is not a tag.
     pub fn any(self) -> bool {
         self.found || self.tag == Some(true)
     }
@@ -586,8 +586,8 @@ impl<S: Sink> TextEmitter<'_, S> {
         Some(state)
     }
 
-    /// A word of ALTO; one that a line end divides is whole where it begins, which may be in another
-    /// file.
+    /// A word of ALTO. A word that a line end divides is whole where it begins, which may be in
+    /// another file.
     fn word(&mut self) {
         let word = match (&*self.scan.whole, self.scan.part.begin()) {
             ([], _) => &self.scan.content,

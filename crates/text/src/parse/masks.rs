@@ -111,8 +111,8 @@ impl Masks {
     }
 }
 
-/// What a byte becomes in the canonical text of words, whether that is a space, and whether the
-/// byte is not settled by the table; with `hyphens`, a hyphen is not.
+/// Returns the byte of the canonical text of words for a byte, whether it is a space, and whether
+/// the table does not settle the byte; with `hyphens`, it does not settle a hyphen.
 #[inline(always)]
 pub(super) const fn word_byte(b: u8, hyphens: bool) -> (u8, bool, bool) {
     let lower = b | 0x20;

@@ -40,13 +40,13 @@
 //!   Katakana is a token of its own, with its marks. Letters of the line-break class SA (Thai, Lao,
 //!   Khmer, Myanmar, Tai Le, New Tai Lue, Tai Tham, Tai Viet, Ahom), which have no spaces between
 //!   words, begin a token each, which ends with their extended grapheme cluster (UAX #29); emoji
-//!   modifiers end it before, and a mark of another script counts as one that extends. Every other
+//!   modifiers end it before, and a mark of another script counts as an extending mark. Every other
 //!   character separates words, including a mark that follows neither kind of token. (Vowel signs
 //!   that are letters and cannot be reordered begin a word there.)
 //!
 //!   A word and the white space after it, in which a line ends, are followed by the rest of the word
 //!   if a soft hyphen ends the word, and a letter or digit follows; or with [`Fold::hyphens`], if
-//!   another hyphen ends it, and a letter that is no capital follows.
+//!   another hyphen ends it, and a letter that is not a capital follows.
 //! - `whitespace`: a maximal run of characters that are not [`char::is_whitespace`].
 //! - `code`: names, numbers, operators and the words of literals and comments, with their case
 //!   (`code.rs`).
@@ -372,7 +372,7 @@ impl Source {
     ) {
         let from = |at: usize| {
             let mut rest = again();
-            // Only what was read before is read again, which did not fail.
+            // Only bytes that were read before without a failure are read again.
             let _ = io::copy(&mut rest.by_ref().take(at as u64), &mut io::sink());
             rest
         };
@@ -384,7 +384,7 @@ impl Source {
                     if attempt == 0 && !is_text(&head) {
                         return;
                     }
-                    // What follows is markup like any other.
+                    // The text that follows is markup like any other.
                     sink.text(b"<");
                     self.scan.position = at + 1;
                     let mut rest = head.get(1..).unwrap_or_default().chain(rest);
@@ -421,8 +421,8 @@ impl Source {
     }
 }
 
-/// Whether a tag without an end is text: it has a bracket, or no attributes. What remains of a tag that
-/// the end of a document cuts is not so.
+/// Whether a tag without an end is text: it has a bracket, or no attributes. A shorter tag may be
+/// the rest of a tag that the end of a document cuts, so it is not text without a bracket.
 fn is_text(tag: &[u8]) -> bool {
     let equals = memchr::memchr(b'=', tag).is_some();
     let bracket = memchr::memrchr2(b'<', b'>', tag) > Some(0);

@@ -595,7 +595,7 @@ mod tests {
         }
     }
 
-    /// What is between 64 bytes, and between 4,096.
+    /// Texts that cross a boundary of 64 bytes, or of 4,096.
     #[test]
     fn long_texts() {
         let parts = [
@@ -620,7 +620,7 @@ mod tests {
                        \u{ad}\u{200d}\u{34f}\u{212b}\u{130}éΣςＡﬁ½㈱ｶﾞ漢カ\u{3099}𝒳 ,\u{a0}.\n-\
                        กำ\u{e49}\u{e31}๑ກຳໜកខ\u{17d2}\u{17b6}\u{17b7}က\u{102c}\u{1039}\u{1031}٣٤]{0,30}";
 
-    /// What programs consist of, cut anywhere.
+    /// Generates parts of programs, cut anywhere.
     fn program() -> impl Strategy<Value = String> {
         let marks = [
             "//", "/*", "*/", "--", "\"\"\"", "\'\'\'", "\"\"", "0x", "1e", "if", "\\\n", "\\",

@@ -26,8 +26,8 @@ const MARK: &[u8] = "\u{feff}".as_bytes();
 /// In [`FOLDED`]: a character that begins with this byte may be white space.
 const WIDE: u8 = 0;
 
-/// What a byte becomes: a space or a line feed for white space, [`WIDE`], or itself. (NUL becomes
-/// itself too, which equals [`WIDE`]. It is examined like a wide space and then kept.)
+/// The result of folding each byte: a space or a line feed for white space, [`WIDE`], or itself.
+/// (NUL becomes itself too, which equals [`WIDE`]. It is examined like a wide space and then kept.)
 static FOLDED: [u8; 256] = {
     let mut table = [0; 256];
     let mut b = 0;
@@ -540,7 +540,7 @@ mod tests {
                 assert_eq!(facts.notices.iter().any(open), notice, "{body}");
             }
         }
-        // What a value leaves open ends with it.
+        // Markup that a value leaves open ends with the value.
         for (values, text, notice) in [
             (["a<!-- b", "\nc --> d<!-- e -->"], "a c --> d", true),
             (["a<script>", "\nb<script>c</script>d"], "a b d", false),

@@ -406,7 +406,7 @@ impl Canonical {
 
     /// Processes the run of bytes from `at` that the table settles; returns where it ends. Every
     /// byte is written, and every position is recorded as a token start. Only the increments of the
-    /// two indexes depend on the text, so the only branch on the text is the one that ends the run.
+    /// two indexes depend on the text, so the text is only tested by the branch that ends the run.
     #[inline]
     fn push_ascii(&mut self, block: &[u8], at: usize) -> usize {
         let table = self.table;
@@ -789,7 +789,7 @@ impl Canonical {
         let (settled, complete) = match self.open {
             Open::None => (self.used.saturating_sub(1), self.count),
             Open::Apostrophe => (self.used - 1, self.count - 1),
-            // What follows can still change all of it.
+            // The text that follows can still change all of it.
             _ if self.code.is_some() => {
                 let begin = self.starts[self.count - 1];
                 (begin.saturating_sub(1), self.count - 1)
@@ -1013,7 +1013,7 @@ mod tests {
         KINDS.map(|kind| Canonical::new(&of(kind, false)))
     }
 
-    /// What `--fold compat` makes of a text.
+    /// Applies `--fold compat` to a text.
     fn folded(text: &str, plain: &mut [Canonical; 2]) -> String {
         let mut out = String::new();
         for c in text.chars() {

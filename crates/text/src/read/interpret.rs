@@ -253,9 +253,9 @@ pub fn folder_of<'p>(below: &'p str, name: &str) -> Option<&'p str> {
 }
 
 impl RawDocument<'_> {
-    /// What is known about the document under a name: one of [`FACTS`], or a field of its record;
-    /// without a field of this name, the `date` that its record states, the `folder` of its file,
-    /// and `top_folder`, the first one below the input that was named.
+    /// Returns the fact about a document that has this name: one of [`FACTS`], or a field of its
+    /// record; without a field of this name, the `date` that its record states, the `folder` of its
+    /// file, and `top_folder`, the first one below the input that was named.
     pub fn fact(&self, name: &str, record: &Record, bytes: &[u8]) -> Option<String> {
         let address = || self.url.as_ref()?.split_once("://").map(|(_, rest)| rest);
         match name {
@@ -323,7 +323,7 @@ impl Interpreter for RowFields {
         let declared = self.content_type.as_ref();
         let declared = declared.map(|kind| kind.to_ascii_lowercase());
         let docno = Cow::Owned(self.docno.clone());
-        // Bytes can be anything, even what is a file elsewhere.
+        // Bytes can be anything, even bytes that are a file elsewhere.
         let values = self.parts.iter().flatten();
         let values = values.filter_map(|part| bytes.get(part.clone()));
         let mut values = values.chain([bytes]).filter(|_| !self.utf8);
@@ -408,7 +408,7 @@ fn like_several(
     like.map(|detail| (Reason::PerhapsSeveral, detail))
 }
 
-/// What the records are that a file seems to have, and how to read them.
+/// Names the records that a file seems to have, and the flag that reads them.
 pub(super) fn many_records(bytes: &[u8]) -> Option<String> {
     let (name, count) = like_records::like_records(bytes)?;
     let given = shell_word(&name);

@@ -472,8 +472,8 @@ impl RecordReader {
     }
 
     /// The failure of the disk or the machine that ended the input, if any. It may be transient, so
-    /// a caller that stores what was read must not take this end, and the rejects at it, for the
-    /// input's own.
+    /// a caller that stores the documents read must not take this end, and the rejects at it, for
+    /// the input's own.
     pub fn failure(&self) -> Option<io::Error> {
         if let State::Parquet(framer) = &self.state {
             return framer.failure.map(remote::failed);
@@ -919,8 +919,8 @@ impl RecordReader {
         }
     }
 
-    /// The framer of a file of markup that is to be split: one that begins like markup, or has the
-    /// element in its first bytes. A byte order mark is consumed.
+    /// The framer of a file of markup that is to be split: a file that begins like markup, or has
+    /// the element in its first bytes. A byte order mark is consumed.
     fn split_at_elements(&mut self) -> Option<ElementFramer> {
         let name = self.config.record.as_deref()?;
         let head = head_of(&mut self.stream);

@@ -15,7 +15,7 @@ use lookalike_text::read::lines::shorten;
 const MOST_RECORD_BYTES: u64 = 16 << 20;
 
 keywords! {
-    /// What a document is in its cluster.
+    /// The role of a document in its cluster.
     pub enum MemberKind: "is not a kind of member; use" {
         /// The document that comes first.
         Representative = "representative",
@@ -31,7 +31,7 @@ keywords! {
 pub struct Member {
     /// Its docno.
     pub docno: String,
-    /// What it is in the cluster.
+    /// The role of the document in the cluster.
     pub kind: MemberKind,
     /// Its resemblance to the representative; `None` if that is below the threshold.
     #[serde(alias = "score")]

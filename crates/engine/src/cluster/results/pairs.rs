@@ -83,7 +83,7 @@ pub fn pair_columns(keys: &str, measure: Measure, captures: bool) -> [Column; 13
     columns
 }
 
-/// What the rows of pairs say.
+/// The source of the rows of pairs.
 struct PairRows<'r> {
     of: &'r Clustered<'r>,
     list: List,

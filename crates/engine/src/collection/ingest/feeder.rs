@@ -20,7 +20,7 @@ const CONVERTED_RECORDS: usize = 4;
 /// A stretch of the decompressed bytes of a file whose checksum is wrong.
 pub(super) type Damaged = (u32, Range<u64>);
 
-/// The inputs, and what is known to be damaged of them.
+/// The inputs, and their parts that are known to be damaged.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) inputs: &'a [InputFile],
@@ -193,7 +193,7 @@ impl<'a> Feeder<'a> {
         }
     }
 
-    /// Checks that the current file is still the one that was listed.
+    /// Checks that the current file is still the listed one.
     fn check_unchanged(&self) -> Result<()> {
         let counting = self.unit.piece.as_ref().and_then(Piece::failure);
         if let (Some(error), Some(input)) = (counting, self.inputs.last()) {

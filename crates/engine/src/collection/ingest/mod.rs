@@ -73,8 +73,8 @@ pub fn require_memory(config: &CollectionConfig, inputs: usize, budget: &Budget)
     })
 }
 
-/// The last addition of inputs, which is being read. If a part of what was read before it is lost,
-/// all inputs are read again, in one piece.
+/// The last addition of inputs, which is being read. If a part that was read before it is lost, all
+/// inputs are read again, in one piece.
 fn last_addition(workspace: &mut Workspace) -> Result<Addition> {
     let additions = workspace.manifest.get::<Additions>();
     let Some(&addition) = additions.and_then(|additions| additions.0.last()) else {

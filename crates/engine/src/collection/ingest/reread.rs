@@ -7,7 +7,7 @@
 //! # Invariants
 //! - A document has the number that it has in the collection: the record of each document is at the
 //!   place that the collection says.
-//! - Every file is checked as ingest checks it: it must be the one that was listed.
+//! - Every file is checked as ingest checks it: it must be the listed one.
 //!
 //! # Cost
 //! Memory as ingest; each unit that is read takes a share of it. A compressed file is one unit,

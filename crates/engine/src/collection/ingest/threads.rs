@@ -134,7 +134,7 @@ impl<'a, K: Key> Ingest<'a, K> {
         }
     }
 
-    /// Reads all units. Returns what is damaged of them; the units with it have to be read again.
+    /// Reads all units. Returns the damaged parts; the units that have them must be read again.
     pub(super) fn run(self) -> Result<Vec<Damaged>> {
         let (to_helpers, tasks) = unbounded();
         let all = self.context.budget.threads.max(1);
@@ -160,7 +160,7 @@ impl<'a, K: Key> Ingest<'a, K> {
         failure.map_or(Ok(damaged), Err)
     }
 
-    /// Ends everything. The first failure is the one that is reported: it causes the others.
+    /// Ends everything. Only the first failure is reported, because it causes the others.
     fn fail(&self, error: Error) {
         lock(&self.failure).get_or_insert(error);
         self.failed.store(true, Ordering::SeqCst);
@@ -188,7 +188,7 @@ impl<'a, K: Key> Ingest<'a, K> {
         }
     }
 
-    /// Reads what is not yet committed of a unit, and ends when it is written.
+    /// Reads the part of a unit that is not yet committed, and ends when it is written.
     fn read<'i>(
         &'i self,
         unit: &'i Unit,

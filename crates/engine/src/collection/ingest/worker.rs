@@ -176,8 +176,8 @@ impl<K: Key> Worker<K> {
 /// A body that exceeds the limit here but not the limit of the collection.
 pub(super) struct Grown;
 
-/// What the framer noticed about a record that is not a document: it may have taken in bytes that are
-/// not its own.
+/// Returns the notice of the framer about a record that is not a document, because the record may
+/// contain bytes that are not its own.
 fn notice_of(record: &Record, bytes: &[u8]) -> Option<(Reject, bool)> {
     let (reason, detail) = record.notice.clone()?;
     let reject = Reject {

@@ -96,7 +96,8 @@ pub(super) fn run<K: Key>(
     crate::join::commit(workspace, &progress)
 }
 
-/// What the sort found that each document can share, if it selected from one level.
+/// Loads the number of fingerprints that each document can share, as the sort counted them, if it
+/// selected from one level.
 pub(super) fn shareable(workspace: &Workspace, join: &Joining<'_>) -> Result<Option<Column>> {
     let runs = workspace.manifest.get::<RunsEntry>();
     let part = runs.and_then(|runs| runs.shareable.as_ref());

@@ -18,9 +18,9 @@
 //!    the later documents that share this fingerprint.
 //! 3. Let A's last fingerprint of the prefix come before that of B, in the order of all fingerprints.
 //!    Up to there, A and B share the n that were counted, and after it at most the |A| - p(A) that
-//!    are not in the prefix of A. If n and this number are too few for the threshold, the pair is no
-//!    candidate. (PPJoin, section 3, has this bound for each shared fingerprint.) The order is not
-//!    known here, so the greater of the two numbers is taken.
+//!    are not in the prefix of A. If n and this number are too few for the threshold, the pair is
+//!    not a candidate. (PPJoin, section 3, has this bound for each shared fingerprint.) The order
+//!    is not known here, so the greater of the two numbers is taken.
 //!
 //! # Invariants
 //! - Each candidate is also one of [`super::candidates`], and comes once and in order. No pair that

@@ -135,7 +135,7 @@ pub(super) fn run<K: Key>(
         verifier: &verifier,
         clusters: clusters.as_ref(),
         merging,
-        // What is left beside the mapped sets.
+        // The memory that is left beside the mapped sets.
         loaded: memory / 8 * 7 - merging,
         number: 0,
         run: None,

@@ -1,13 +1,13 @@
-//! What the machine remembers beyond its state: enough to know raw strings, here-documents and
+//! The memory of the machine beyond its state: enough to recognise raw strings, here-documents and
 //! regular expressions. Only the languages that have them pay for it.
 //!
-//! What is remembered has a bounded size. A name or tag of more than 16 bytes, or one that is not
-//! ASCII, is equal to none that matters, so a longer delimiter delimits nothing.
+//! The memory has a bounded size. A name or tag that has more than 16 bytes or is not ASCII is
+//! equal to none that matters, so a longer delimiter delimits nothing.
 
 use super::{Cutter, Ends, Escape, Literal, State, packed};
 use lookalike_base::words;
 
-/// What the text of a literal without escapes begins and ends with.
+/// The delimiters of a literal without escapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fence {
     /// Rust: a quote and signs `#`.
@@ -18,7 +18,7 @@ pub(super) enum Fence {
     Lines,
 }
 
-/// What the machine remembers.
+/// The memory of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Memory {
     /// The last name ([`add`]); 0 if the last token is none.
@@ -32,9 +32,9 @@ pub(super) struct Memory {
     opening: Opening,
     /// The tag of the fence that opens or is open.
     tag: u128,
-    /// What may be the tag that closes it; none if it cannot be.
+    /// The possible closing tag so far; `None` if it cannot be the tag.
     closing: Option<u128>,
-    /// White space follows what may be the closing tag.
+    /// White space follows the possible closing tag.
     gap: bool,
 }
 
@@ -54,7 +54,7 @@ enum Opening {
     Continued,
 }
 
-/// What stands for a name or a tag that is not remembered.
+/// The value of a name or a tag that is not remembered.
 const OTHER: u128 = u128::MAX;
 
 const POINT: u32 = b'.' as u32;
@@ -108,7 +108,7 @@ impl Cutter {
                     self.memory.last = 'x';
                     return;
                 }
-                // What it is remembered for was there at its beginning.
+                // The memory of it was only needed at its beginning.
                 State::Literal(literal) if !matches!(literal.ends, Ends::Fence(_)) => {
                     self.memory.last = 'x';
                     return;

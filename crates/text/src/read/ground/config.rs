@@ -131,8 +131,8 @@ keywords! {
     }
 }
 
-/// The version of the rule by which fields are read as text. Rule 1 left out what is not a string,
-/// and took one child as the text of a record of markup.
+/// The version of the rule by which fields are read as text. Rule 1 left out values that are not
+/// strings, and took one child as the text of a record of markup.
 pub const READ_RULE: u32 = 2;
 
 /// The parameters of reading.
@@ -423,7 +423,7 @@ impl ReadConfig {
         all.find(|found| mime.is_some_and(|mime| found.is_for_type(mime)))
     }
 
-    /// What a program may use for a document.
+    /// Returns the limits of a program for one document.
     pub(crate) fn convert_limits(&self) -> Limits {
         Limits {
             time: Duration::from_secs(self.convert_timeout()),
@@ -456,8 +456,8 @@ impl ReadConfig {
         }
     }
 
-    /// What the text of a field is. `html` says whether the field has this name, and `declared` is
-    /// the content type in lower case that another field declares.
+    /// Returns the kind of content of a field's text. `html` says whether the field has this name,
+    /// and `declared` is the content type in lower case that another field declares.
     #[must_use]
     pub fn content(&self, html: bool, declared: Option<&str>, text: &[u8]) -> ContentKind {
         let is = |kind: &str| declared.is_some_and(|declared| declared.contains(kind));

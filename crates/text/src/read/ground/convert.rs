@@ -281,7 +281,7 @@ impl Converter {
         }
     }
 
-    /// What the program prints.
+    /// Returns the kind of content that the program prints.
     pub(crate) fn content(&self) -> ContentKind {
         ContentKind::of(self.html)
     }
@@ -401,7 +401,7 @@ fn harmless(text: &str) -> String {
     harmless
 }
 
-/// What a program may use for a document.
+/// The limits of a program for one document.
 pub(crate) struct Limits {
     pub time: Duration,
     /// Bytes of standard output.
@@ -473,7 +473,7 @@ impl Group {
         Ok(waitid(WaitId::Pid(self.pid), how)?.is_some())
     }
 
-    /// Kills what is left of the group.
+    /// Kills the remaining processes of the group.
     fn kill(&self) {
         let _none_left = kill_process_group(self.pid, Signal::KILL);
     }
@@ -589,7 +589,7 @@ fn run(command: &mut Command, input: &[u8], limits: &Limits, stop: &Stop) -> Res
             break;
         }
         if group.has_ended()? {
-            // What the leader printed is in the pipes. Others that hold them end now.
+            // The output of the leader is in the pipes. Others that hold them end now.
             group.kill();
             ended = true;
             continue;

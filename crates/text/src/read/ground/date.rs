@@ -77,8 +77,9 @@ fn named_month(stated: &str) -> Option<String> {
     })
 }
 
-/// A date in seconds since 1970, and the nanoseconds after them: one that [`date`] reads, or
-/// of RFC 2822, or in another common form in which the month cannot be mistaken for the day.
+/// A date in seconds since 1970, and the nanoseconds after them: either a date that [`date`] reads,
+/// or a date of RFC 2822, or in another common form in which the month cannot be mistaken for the
+/// day.
 pub fn moment(text: &str) -> Option<(i64, i64)> {
     let day = text.get(..10).unwrap_or_default();
     let is_day = day.as_bytes().get(4) == Some(&b'-') && day.as_bytes().get(7) == Some(&b'-');

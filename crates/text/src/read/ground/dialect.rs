@@ -14,7 +14,7 @@ const CONTROLS: [&str; 32] = lookalike_base::words::words(
      SUB ESC FS GS RS US",
 );
 
-/// What separates or encloses cells: a few bytes.
+/// A few bytes that separate or enclose cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     bytes: [u8; LONGEST_MARK],
@@ -116,7 +116,7 @@ pub(crate) struct Dialect {
     pub delimiter: Mark,
     /// The last byte of a line end.
     pub end: u8,
-    /// What encloses a cell, if it is at its beginning, and if there are quotes.
+    /// The mark that encloses a cell if the cell begins with it, and whether there are quotes.
     pub quote: Mark,
     pub quotes: bool,
     /// Whether a backslash in quotes takes the meaning of the next character, as Spark writes.

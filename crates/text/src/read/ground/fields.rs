@@ -170,9 +170,9 @@ pub(crate) const LEFT_OUT: &str = ": left out of the text; to count: ";
 /// The texts before the field that a detail suggests.
 const MEANT: &str = "; did you mean ";
 const LONGEST_TEXT: &str = "; the longest text is in ";
-/// What precedes the names that a detail suggests for the columns of a table.
+/// The words before the names that a detail suggests for the columns of a table.
 pub(crate) const NAMED: &str = "; name them with --columns ";
-/// What precedes a column of Parquet in its place, whose lists make no documents.
+/// The words before the place of a column of Parquet whose lists make no documents.
 const COLUMN: &str = "the column ";
 
 /// Why a record or a file has no text: which field is missing or not text, which fields are there,
@@ -267,7 +267,8 @@ pub fn astray(given: &str, columns: Vec<(String, String, bool)>) -> Result<Optio
     Ok((!known.iter().any(has_text)).then(|| no_text(Some(given), &[], &known)))
 }
 
-/// The fields that a record has, and the one that a name may mean, behind a message that names it.
+/// Lists the fields that a record has, and the field that a name may mean, for the end of a message
+/// that names it.
 pub fn other_fields(given: &str, known: &[Known]) -> String {
     let meant = match nearest(given, known.iter()) {
         Some(meant) if meant.path != given => format!("{MEANT}{}?", meant.path),
@@ -283,8 +284,9 @@ pub fn fields_in(detail: &str) -> &str {
     detail.find(LIST).map_or("", |at| &detail[at..])
 }
 
-/// What the detail of a reject suggests, as a flag: names of columns, or a field, and what it means for
-/// a list. `others` are the fields that other records have, which the flag would leave out.
+/// Returns the suggestion in the detail of a reject as a flag: names of columns, or a field, and
+/// the effect on a list. `others` are the fields that other records have, which the flag would
+/// leave out.
 pub fn advised(detail: &str, others: &str) -> Option<String> {
     if let Some((_, names)) = detail.rsplit_once(NAMED) {
         return Some(flag_word("--columns", names));
@@ -321,8 +323,8 @@ fn alike<'k>(texts: impl Iterator<Item = &'k Known>) -> HashMap<String, usize> {
     alike
 }
 
-/// What a path has in common with those to the same field of other records, if an object has
-/// records as its fields: all but its numbers, or all but a name above the field.
+/// Returns the forms that a path shares with the paths to the same field of other records, if an
+/// object has records as its fields: all but its numbers, or all but a name above the field.
 fn forms(path: &str) -> Vec<String> {
     let mut number = String::new();
     for c in path.chars() {
@@ -382,7 +384,8 @@ fn leads_to(path: &str, known: &Known) -> bool {
     known.path == path || names(path) == names(&known.path)
 }
 
-/// The path of a field in two parts: up to where a path of a user leads, and what is below it.
+/// Splits the path of a field in two: the part up to where a path of a user leads, and the part
+/// below it.
 fn below<'k>(path: &str, known: &'k Known) -> Option<(&'k str, &'k str)> {
     let path = names(path);
     let ends = known.path.match_indices(['.', '[']);
@@ -557,7 +560,7 @@ impl<'p> Parser<'p> {
         Ok(FieldPath { literal, steps })
     }
 
-    /// What is in brackets, after the opening one.
+    /// Reads the step in brackets, after the opening bracket.
     fn bracket(&mut self) -> Result<Step<'p>, String> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();

@@ -118,7 +118,7 @@ impl<F: Framer + Clone + 'static> Behind<F> {
         Box::new(Behind { framer, begun })
     }
 
-    /// Skips what is left of a record whose beginning is damaged. `None` where a record begins.
+    /// Skips the rest of a record whose beginning is damaged. `None` where a record begins.
     fn skip(&self, stream: &mut Stream, sink: &mut Sink<'_>) -> Option<Step> {
         /// The bytes before a beginning, as far as they matter.
         const BEFORE: usize = 1 << 10;

@@ -1,5 +1,5 @@
-//! What all formats need: the configuration; records, their fields, and what may be named; the
-//! window over the bytes of a file; what an interpreter returns.
+//! The parts that all formats need: the configuration; records, their fields, and the names that
+//! users may give; the window over the bytes of a file; the results of an interpreter.
 
 pub(super) mod bytes;
 pub(super) mod config;

@@ -55,7 +55,7 @@ pub enum RecordKind {
     Row(Box<RowFields>),
     /// An element of markup; what its file says before it is with it.
     Element(Arc<Prolog>),
-    /// What a line that `--split-at` matches begins.
+    /// A section that begins with a line that `--split-at` matches.
     Section(Arc<Sections>),
     /// A whole file.
     Plain(WholeFile),
@@ -63,7 +63,7 @@ pub enum RecordKind {
     Rejected(Reject),
 }
 
-/// What a mailbox, or a file that is one message, says about a message.
+/// The facts about a message that come from its mailbox, or from the file that is this message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// The docno to use if the message has no Message-ID.
@@ -80,17 +80,17 @@ pub struct WholeFile {
     pub docno: String,
 }
 
-/// What all sections of a text have in common.
+/// The properties that all sections of a text have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sections {
     pub(crate) at: SplitAt,
     /// The last byte of a line end.
     pub(crate) end: u8,
-    /// What they are; with `None`, the first bytes of each decide.
+    /// Their kind of content; with `None`, the first bytes of each section decide.
     pub(crate) content: Option<ContentKind>,
 }
 
-/// What a file of markup says before its records.
+/// The declarations of a file of markup before its records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prolog {
     pub(crate) declaration: Option<Box<[u8]>>,
@@ -119,7 +119,7 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// Notes that what is added next to the text, which is this so far, is a value.
+    /// Notes that the next addition to the text, which is this so far, is a value.
     pub fn add(&mut self, text: &[u8], html: bool) {
         let last = text.get(self.searched..).unwrap_or_default();
         self.searched = text.len();
@@ -157,7 +157,7 @@ pub struct Table {
     pub(crate) wanted: Vec<usize>,
 }
 
-/// What a row of a Parquet file says about its text.
+/// The fields of a row of a Parquet file that concern its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowFields {
     /// The docno.
@@ -192,7 +192,7 @@ pub(crate) trait Part: fmt::Debug + Send + Sync {
     fn records_before(&self) -> u64;
 }
 
-/// What the number of a record refers to: a file, or a piece of one.
+/// The file, or the piece of a file, to which the number of a record refers.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
     /// The name of the file.

@@ -1,8 +1,8 @@
 //! Which fields of a record are its text, its docno, its URL and its type: the rules of all formats.
 //!
 //! A format says what a name and a path lead to ([`Level`]): a member of an object, a column, an
-//! element. The rest is here: the usual names, a name that is a whole flag, bars, commas, values that
-//! stand for nothing, and what has a line because a record lacks it.
+//! element. The rest is here: the usual names, a name that is a whole flag, bars, commas, values
+//! that stand for nothing, and the lines about fields that a record lacks.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use lookalike_source::Reason;
 
 /// The fields of a record, or of all records of a file.
 pub(crate) trait Level<'p> {
-    /// What a name or a path leads to.
+    /// The field or value that a name or a path leads to.
     type Found;
 
     /// The field that has a whole flag as its name.
@@ -28,7 +28,7 @@ pub(crate) trait Level<'p> {
         self.whole(name)
     }
 
-    /// What a path of the user leads to.
+    /// Finds the field or value that a path of the user leads to.
     fn find(&self, path: &'p FieldPath<'p>) -> Option<Self::Found>;
 }
 
@@ -178,9 +178,10 @@ pub(crate) fn take_each<F, E>(
 }
 
 impl Marks {
-    /// What a text is, by the fields whose values it has and by the content type in lower case that
-    /// the record declares, and where its values begin. If only a part of it is markup, the other
-    /// parts are escaped: so each field is read as if it were the only one.
+    /// Determines the content type of a text, from the fields whose values it has and from the
+    /// content type in lower case that the record declares, and returns where its values begin. If
+    /// only a part of it is markup, the other parts are escaped: so each field is read as if it
+    /// were the only one.
     pub fn content(
         &self,
         declared: Option<&str>,
@@ -275,8 +276,8 @@ pub(crate) fn no_docno(config: &ReadConfig) -> Option<(Reason, String)> {
     Some((Reason::MissingDocno, format!("no {field}")))
 }
 
-/// Whether the bytes of a value are one of these nulls. What is not UTF-8 is compared in the charset
-/// of texts that declare none.
+/// Whether the bytes of a value are one of these nulls. Bytes that are not UTF-8 are compared in
+/// the charset of texts that declare none.
 pub(crate) fn is_null(nulls: &[String], value: &[u8]) -> bool {
     let decoded = |null: &String| {
         value.len() <= null.len()

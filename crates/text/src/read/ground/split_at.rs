@@ -74,7 +74,7 @@ impl SplitAt {
         self.group(line, END).is_some()
     }
 
-    /// What a named group of the expression matches in a line.
+    /// Returns the text that a named group of the expression matches in a line.
     pub(crate) fn group(&self, line: &[u8], name: &str) -> Option<String> {
         let found = self.0.captures(shown(line))?;
         let text = String::from_utf8_lossy(found.name(name)?.as_bytes())

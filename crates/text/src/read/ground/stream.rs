@@ -225,7 +225,7 @@ impl<'b> Sink<'b> {
         stream.consume(n);
     }
 
-    /// Forgets what was passed: the record begins here.
+    /// Forgets the passed bytes, because the record begins here.
     pub fn forget(&mut self) {
         self.begun.offset = None;
         self.begun.length = 0;

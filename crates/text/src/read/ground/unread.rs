@@ -15,7 +15,7 @@ const NAMED: usize = 3;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unread {
     by_reason: BTreeMap<&'static str, Files>,
-    /// The detail of the first one that suggests a field.
+    /// The first detail that suggests a field.
     suggests: Option<String>,
 }
 
@@ -47,8 +47,9 @@ impl Unread {
         }
     }
 
-    /// A warning for each reason, and what to do; nothing if there are no such files. `list` is the
-    /// file that lists all rejected records, and `used` are the fields of the text of other files.
+    /// Returns a warning for each reason, with advice; nothing if there are no such files. `list`
+    /// is the file that lists all rejected records, and `used` are the fields of the text of other
+    /// files.
     pub fn warnings(&self, list: Option<&Path>, used: &str) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for (reason, Files { all, names, detail }) in &self.by_reason {

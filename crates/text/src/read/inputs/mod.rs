@@ -181,13 +181,13 @@ impl Selection {
     }
 }
 
-/// The files to read, in order, and counts of what was left out. Dereferences to the slice of
+/// The files to read, in order, and counts of the files left out. Dereferences to the slice of
 /// files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inputs {
     /// The files.
     pub files: Vec<InputFile>,
-    /// Counts of what was left out.
+    /// Counts of the files left out.
     pub skipped: Skipped,
     /// A run that finds no document in them fails.
     pub need_documents: bool,
@@ -309,7 +309,7 @@ fn real(path: &Path) -> lookalike_base::Result<Option<PathBuf>> {
     unless_lasting(disk::canonical(path), path)
 }
 
-/// What was found at a path; `None` after a permanent error.
+/// Returns the result of a look at a path; `None` after a permanent error.
 fn unless_lasting<T>(found: io::Result<T>, path: &Path) -> lookalike_base::Result<Option<T>> {
     match found {
         Err(error) if lasting(&error) => Ok(None),
@@ -342,7 +342,7 @@ struct Walk {
     /// Real paths of the directories and files seen so far.
     seen: HashSet<PathBuf>,
     /// Symbolic links, with the argument under which they were found. They are followed after every
-    /// real path is known, so that the real path is the one that is kept.
+    /// real path is known, so that the real path is kept.
     links: Vec<(PathBuf, PathBuf)>,
     stdin: bool,
 }

@@ -15,8 +15,8 @@ use lookalike_source::Reason;
 /// The longest line of an action.
 const LONGEST: usize = 4 << 10;
 
-/// What an action may say about its document. Other objects with a member such as `delete`, as in
-/// streams of posts, are no actions.
+/// The members that an action may have about its document. Other objects with a member such as
+/// `delete`, as in streams of posts, are not actions.
 const SAYS: &str = "_id _index _type _routing routing _version version version_type _version_type \
                     _parent parent pipeline op_type if_seq_no if_primary_term require_alias \
                     require_data_stream retry_on_conflict _retry_on_conflict dynamic_templates \

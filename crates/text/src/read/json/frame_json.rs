@@ -59,8 +59,8 @@ struct Around {
     found: bool,
 }
 
-/// What may precede an object on its line, as a byte order mark may, in the middle of files that were
-/// put one after the other: the separator of JSON text sequences (RFC 7464).
+/// The separator of JSON text sequences (RFC 7464). Like a byte order mark, it may precede an
+/// object on its line, in the middle of files that were put one after the other.
 const SEPARATOR: u8 = 0x1e;
 
 enum End {
@@ -352,7 +352,7 @@ impl JsonFramer {
             };
             let step = at.map(|at| (at, within.steps.get(at)));
             let mut enter = |is_object: bool, at| {
-                // What holds it has the next value on the way.
+                // The value around it has the next value on the way.
                 if let Some(around) = within.open.last_mut() {
                     around.found = true;
                 }
@@ -416,7 +416,7 @@ impl JsonFramer {
             if window.is_empty() {
                 break;
             }
-            // The first byte is none that a record can begin with here.
+            // No record can begin with the first byte here.
             let from = usize::from(sink.begun.length == 0);
             let rest = window.get(from..).unwrap_or_default();
             let end = if self.in_array {

@@ -34,7 +34,7 @@ const MOST: usize = 256;
 pub(super) struct Found {
     /// The usual name of its field, if no flag names it.
     pub field: Option<&'static str>,
-    /// What is not in the text although it is in the fields, or a field that is not there.
+    /// Parts of the fields that are not in the text, and fields that are missing.
     pub notices: Vec<(Reason, String)>,
 }
 
@@ -480,7 +480,7 @@ fn add_fields(object: &str, prefix: &str, depth: usize, known: &mut Vec<Known>) 
     }
 }
 
-/// What a value is called in a message.
+/// Returns the name of a value's kind for messages.
 fn kind_of(text: &str, value: &Value) -> &'static str {
     match (value.kind, value.text(text)) {
         (Kind::Number, number) if !number.contains(['.', 'e', 'E']) => "integer",

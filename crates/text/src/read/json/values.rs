@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 /// Depth to which brackets are distinguished and values of lists are looked for.
 const DEEPEST: u32 = 128;
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Whether the string has a backslash.
@@ -66,7 +66,8 @@ impl Value {
         text.get(self.place.clone()).unwrap_or_default()
     }
 
-    /// What is between the quotes of a string; any other value in the object's spelling.
+    /// Returns the characters between the quotes of a string, or any other value in the object's
+    /// spelling.
     pub fn literal<'t>(&self, text: &'t str) -> &'t str {
         let whole = self.text(text);
         match self.kind {
@@ -359,7 +360,7 @@ pub(crate) fn members<'t>(text: &'t str, wanted: impl Fn(&str) -> bool) -> Resul
     }
 }
 
-/// What a path led to, besides the values that are handed over.
+/// The result of following a path, besides the values that are handed over.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reached {
     /// The values that were handed over.
@@ -374,7 +375,7 @@ pub(crate) struct Reached {
     pub left: Left,
 }
 
-/// What counts neither as text nor as nothing.
+/// The values at a path that count neither as text nor as nothing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Left {
     /// Objects at the end of the path that have no text, and the first kinds of them.
@@ -438,7 +439,7 @@ impl Reached {
 }
 
 /// Takes the strings, numbers and truth values at the end of a path, in the order of the text.
-/// Returns `false` for one that stands for nothing.
+/// Returns `false` for a value that stands for nothing.
 pub(crate) type Take<'a> = dyn FnMut(&Value) -> bool + 'a;
 
 /// Which objects at the end of a path have values.
@@ -464,7 +465,7 @@ pub(crate) struct Start<'s> {
 }
 
 impl<'s> Start<'s> {
-    /// A member that is itself what is wanted.
+    /// A member that is itself the wanted value.
     pub fn at(name: &'s str, value: &'s Value) -> Start<'s> {
         Start {
             name,
@@ -724,7 +725,7 @@ fn meets(text: &str, element: &Value, field: &[Cow<'_, str>], wanted: &str) -> R
     })
 }
 
-/// Appends a string without its escapes; one that JSON does not have is kept unchanged.
+/// Appends a string without its escapes; an escape that JSON does not have is kept unchanged.
 pub(crate) fn decode(literal: &str, out: &mut String) {
     for (piece, escape) in pieces(literal) {
         match escape.flatten() {

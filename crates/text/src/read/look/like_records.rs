@@ -30,8 +30,8 @@ const PARTS: [&str; 54] = words(
 );
 
 /// The name and the number of the elements that look like the records of a file: the outermost ones
-/// that occur several times, side by side, if they take up a fifth of what is at their depth in the
-/// first bytes. `None` if the file does not begin like markup, or looks like one document.
+/// that occur several times, side by side, if they take up a fifth of the content at their depth in
+/// the first bytes. `None` if the file does not begin like markup, or looks like one document.
 pub(crate) fn like_records(bytes: &[u8]) -> Option<(String, usize)> {
     let bytes = trim_front(bytes);
     let bytes = match bytes.starts_with(b"-----BEGIN PRIVACY-ENHANCED MESSAGE") {
@@ -102,7 +102,7 @@ fn levels(head: &[u8]) -> Option<[Vec<Named<'_>>; 3]> {
             });
         }
     };
-    // The name and the start of what is open, and whether there are elements in it.
+    // The name and the start of each open element, and whether there are elements in it.
     let mut open: Vec<(&[u8], usize, bool)> = Vec::new();
     for tag in Tags::of(head) {
         if tag.kind != Kind::Close
@@ -114,7 +114,7 @@ fn levels(head: &[u8]) -> Option<[Vec<Named<'_>>; 3]> {
             Kind::Open if open.is_empty() && is_one_of(local(tag.name), &DOCUMENTS) => return None,
             Kind::Open => open.push((tag.name, tag.start, true)),
             Kind::Empty => count(open.len(), tag.name, tag.end - tag.start, false),
-            // A closing tag also closes what is open inside, as in SGML.
+            // A closing tag also closes the elements that are open inside, as in SGML.
             Kind::Close => {
                 let last = open.len().saturating_sub(100);
                 let place = open[last..].iter().rposition(|open| open.0 == tag.name);

@@ -1,4 +1,4 @@
-//! What bytes look like: text or binary, which markup, whether words are left without its tags.
+//! Classifies bytes: text or binary, which markup, whether words are left without its tags.
 
 pub(super) mod like_records;
 pub(super) mod sniff;

@@ -8,8 +8,8 @@
 //!   file. A stretch that hides tags ends within a limit, or would need unlimited memory.
 //! - Newswire (`frame_trec`, `sgml`) is not XML: its texts have single `<` and quotation marks, and
 //!   tags in comments of its pages count. A name decides alone, and its tag ends at the next `>`.
-//! - [`Tags::of_page`] gives the tags of a page as the HTML standard does, for what is seen of a
-//!   page (`mail::text`) and for declarations of a charset (`parse::charset`).
+//! - [`Tags::of_page`] gives the tags of a page as the HTML standard does, for the visible part of
+//!   a page (`mail::text`) and for declarations of a charset (`parse::charset`).
 
 use memchr::{memchr, memchr2, memchr3, memmem};
 
@@ -36,7 +36,7 @@ pub(crate) fn is_word(name: &[u8]) -> bool {
     name.first().is_some_and(letter) && memchr(b'-', name).is_none()
 }
 
-/// What a sentence in the place of a tag of this name cost.
+/// Says how much a sentence in the place of a tag of this name cost.
 pub(crate) fn perhaps_no_tag(name: &str, at: usize, bytes: usize) -> String {
     format!("<{name} is perhaps no tag: from byte {at} to the next >, {bytes} bytes were left out")
 }
@@ -119,7 +119,7 @@ pub(crate) enum Aside {
 }
 
 impl Aside {
-    /// The one that these bytes begin like.
+    /// The kind that these bytes begin like.
     pub fn at(bytes: &[u8]) -> Option<Aside> {
         match bytes.get(1)? {
             b'?' => Some(Aside::Instruction),
@@ -468,7 +468,7 @@ impl<'a> Iterator for Tags<'a> {
     }
 }
 
-/// The length of what is neither a tag nor text of a page.
+/// The length of bytes that are neither a tag nor text of a page.
 fn aside_of_page(bytes: &[u8]) -> Option<usize> {
     let length = match bytes {
         [b'<', b'!', b'-', b'-', ..] => Aside::Comment.length(bytes, 0),

@@ -19,7 +19,7 @@ const TEXTS: [&str; 10] = [
     "content", "text", "body", "value", "label", "caption", "title", "desc", "comment", "message",
 ];
 
-/// Attributes whose words are no text: those of style sheets, drawings and schemas.
+/// Attributes whose words are not text: the attributes of style sheets, drawings and schemas.
 const NO_TEXT: [&str; 9] =
     words("class style d points transform viewBox font-family srcset schemaLocation");
 
@@ -183,7 +183,7 @@ fn words_of(body: &[u8], content: ContentKind, own: bool) -> Words<'_> {
     (counts, root)
 }
 
-/// What a page without words shows.
+/// Names the thing that a page without words shows.
 fn shown(body: &[u8]) -> Option<String> {
     let mut tags = Tags::of(body).filter(|tag| tag.kind != Kind::Close);
     // A script that is not closed hides the page, and has its own line.
@@ -214,7 +214,7 @@ pub(crate) fn words_in(text: &[u8]) -> (usize, usize) {
                 alone = word.iter().filter(|byte| !byte.is_ascii()).count() / 4;
             }
         }
-        // Characters that are written as numbers, and are no controls.
+        // Characters that are written as numbers, and are not controls.
         let is_letter = |&at: &usize| match &word[at + 1..] {
             [b'#', b'x' | b'X', ..] => true,
             [b'#', digits @ ..] => digits.iter().take_while(|b| b.is_ascii_digit()).count() > 2,

@@ -1,5 +1,5 @@
-//! What a text has between its words that is made for programs: encoded files, and the times of
-//! subtitles.
+//! Finds the parts of a text that are made for programs, between its words: encoded files, and the
+//! times of subtitles.
 //!
 //! # Source
 //! IEEE 1003.1 (uuencode), yEnc 1.3, RFC 4648 (base64), RFC 4880 section 6.2 (armour of OpenPGP),
@@ -15,11 +15,11 @@
 //! - In a text that begins like a file of SubRip or WebVTT, the number and the times of each cue,
 //!   its tags, and the header and notes of WebVTT.
 //!
-//! In markup only what is text counts. A text that has no other words is kept whole.
+//! In markup only the text counts. A text that has no other words is kept whole.
 //!
 //! # Invariants
 //! - The bytes left out become white space, and line ends are kept, so every other byte keeps its
-//!   place. The first of them are spaces and tabs by the digest of what was there: two texts that
+//!   place. The first of them are spaces and tabs by the digest of the bytes there: two texts that
 //!   differ in it are not identical as read.
 //!
 //! # Cost
@@ -75,7 +75,7 @@ pub(crate) fn leave_out(parts: &mut RawDocument<'_>) {
     }
     visible.read(parts.body.len());
     let count = out.len();
-    // Cues of which nothing is left have no words, and what is left of a file is another file.
+    // Cues that are left empty have no words, and the rest of a file is another file.
     if visible.count == 0 || count == 0 && cues.is_empty() {
         return;
     }
@@ -113,7 +113,7 @@ fn blank(text: &mut [u8], ranges: &[Range<usize>]) {
     }
 }
 
-/// Whether a text with blanks can be what was made of another one.
+/// Whether a text with blanks can be the result of blanking another one.
 pub fn is_blanked(blanked: &[u8], text: &[u8]) -> bool {
     let mut pairs = blanked.iter().zip(text);
     blanked.len() == text.len() && pairs.all(|(a, b)| a == b || matches!(a, b' ' | b'\t'))

@@ -11,7 +11,7 @@
 //! - nothing after `From ` (Thunderbird), or `-` and whatever follows (Netscape);
 //! - an address alone;
 //! - an address and whatever follows, another sender alone, or another sender before a date, if the
-//!   field after it is one that mail has. A date is a time of day, or a day of the week with a month
+//!   field after it is a field of mail. A date is a time of day, or a day of the week with a month
 //!   or a year.
 //!
 //! A line ends with LF, CRLF or CR, in each message as its own program wrote it.

@@ -7,12 +7,12 @@
 //! mail.
 //!
 //! # What is the text
-//! The text is the subject, then the parts of type text in their order, with what is in no part. One
-//! part of a multipart/alternative is taken: the first of type text/plain that has text, else the
-//! first of type text/html, else the first other one. But a text/html with over a quarter more
-//! letters and digits than the text/plain is taken instead. A line names alternatives that say
-//! something else. In a multipart/related, all parts but the
-//! root are resources, which are not text, except text/html.
+//! The text is the subject, then the parts of type text in their order, with the bytes that are in
+//! no part. One part of a multipart/alternative is taken: the first of type text/plain that has
+//! text, else the first of type text/html, else the first other one. But a text/html with over a
+//! quarter more letters and digits than the text/plain is taken instead. A line names alternatives
+//! that say something else. In a multipart/related, all parts but the root are resources, which are
+//! not text, except text/html.
 //!
 //! Unknown subtypes of text are plain text (RFC 2046, section 4.1.4), and so is message/partial. A
 //! part without a type is text/plain. Multiparts and nested messages, encoded or not, are walked. All
@@ -749,7 +749,7 @@ impl Walk<'_> {
         self.text(header, kind, body, false);
     }
 
-    /// Takes a part as text, or what is in no part.
+    /// Takes a part as text, or the bytes that are in no part.
     fn text(&mut self, header: &Header<'_>, kind: Kind, range: Range<usize>, outside: bool) {
         let bytes = &self.message[range.clone()];
         let look = look(bytes, kind, header.transfer, self.mbox);
@@ -789,7 +789,7 @@ impl Walk<'_> {
         });
     }
 
-    /// Takes what is before the parts of a multipart, between them or behind them.
+    /// Takes the bytes before the parts of a multipart, between them or behind them.
     fn outside(&mut self, range: Range<usize>) {
         if !self.message[range.clone()].trim_ascii().is_empty() {
             let header = Header {
@@ -1021,7 +1021,7 @@ impl Walk<'_> {
         body: &Range<usize>,
         boundary: &[u8],
     ) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
-        // What is in no part, and the parts.
+        // The bytes that are in no part, and the parts.
         let mut found = [Vec::new(), Vec::new()];
         if boundary.is_empty() {
             return Default::default();
@@ -1377,8 +1377,8 @@ fn own_name(id: &[u8]) -> Option<Cow<'_, str>> {
     (unique && !name.is_empty() && host.len() > 1).then(|| String::from_utf8_lossy(id))
 }
 
-/// The message in a record, without the separator of a mailbox and the second one that some programs
-/// write.
+/// The message in a record, without the separator of a mailbox and the second separator that some
+/// programs write.
 fn message_of(bytes: &[u8], mbox: bool) -> &[u8] {
     if !mbox {
         return &bytes[inside(bytes)];
@@ -1595,7 +1595,7 @@ impl Interpreter for Message {
 }
 
 impl Message {
-    /// What a file says or has besides its message, if that is odd.
+    /// Notes the odd lines and bytes that a file has besides its message.
     fn notice(&self, bytes: &[u8], message: &[u8], notices: &mut Notices) {
         let before = bytes.len() - message.len();
         let line = first_line(&bytes[..bytes.len().min(LOOK_BEFORE)]);

@@ -298,7 +298,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is found does not depend on how the text is cut into pieces.
+        /// The result does not depend on how the text is cut into pieces.
         #[test]
         fn pieces_change_nothing(
             parts in proptest::collection::vec(

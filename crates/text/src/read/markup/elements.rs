@@ -59,7 +59,7 @@ const DECLARATION: usize = 256;
 /// Elements with the text of a record that are named.
 const MOST_NAMES: usize = 32;
 
-/// What the declaration of a body is if the file has none.
+/// The declaration of a body if the file has none.
 const XML: &[u8] = b"<?xml version=\"1.0\"?>";
 
 impl Prolog {
@@ -542,7 +542,7 @@ impl Interpreter for Prolog {
                             fields.push(field.clone().into());
                             other_attributes(bytes, Some(vec![field]), |other| other == name)
                         }
-                        // The body says what is below a record without such an attribute.
+                        // The body shows the content below a record without such an attribute.
                         None if element.content.is_empty() => {
                             in_attributes(bytes, ContentKind::Xml, 0, true, true)
                         }

@@ -59,7 +59,7 @@ pub(crate) struct ElementFramer {
     begun: bool,
 }
 
-/// What a `<` begins, and its length.
+/// The markup that a `<` begins, and its length.
 enum Mark {
     /// A tag that opens the element, up to the end of its name.
     Opens(usize),
@@ -261,7 +261,7 @@ impl ElementFramer {
     }
 
     /// Passes everything before the next tag that opens the element, or up to the end of the next
-    /// one that closes it. `None` if the bytes end before.
+    /// tag that closes it. `None` if the bytes end before.
     fn next_tag(&mut self, cursor: &mut Cursor<'_, '_>) -> Option<Mark> {
         while cursor.skip_to_bracket() {
             let mark = self.mark(cursor)?;
@@ -277,7 +277,7 @@ impl ElementFramer {
         None
     }
 
-    /// What begins at this `<`. `None` if there is too little to see it.
+    /// Returns the markup that begins at this `<`; `None` if there are too few bytes to decide.
     fn mark(&mut self, cursor: &mut Cursor<'_, '_>) -> Option<Mark> {
         let bytes = cursor.look(TAG);
         if let Some(name) = bytes.strip_prefix(b"</") {
@@ -327,7 +327,7 @@ impl ElementFramer {
         Some(tag)
     }
 
-    /// The length of the name that these bytes begin with, if it is the one that is looked for.
+    /// The length of the name that these bytes begin with, if it is the name that is looked for.
     fn named(&self, bytes: &[u8]) -> Option<usize> {
         let (name, exact) = (&self.name[..], self.prolog.xml);
         let is = |bytes| is_named(bytes, name, exact, b">/").then_some(name.len());
@@ -381,7 +381,7 @@ impl ElementFramer {
             return None;
         }
         self.doctype &= aside != Aside::Doctype;
-        // The last bytes of what was searched may begin an end.
+        // The last of the searched bytes may begin an end.
         *endless = begin..offset + (most - 3) as u64;
         Some(1)
     }

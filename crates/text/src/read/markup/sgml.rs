@@ -7,7 +7,7 @@
 //! text. `DATELINE` is left out, because it differs between two copies of one story. `GRAPHIC` and
 //! `CAPTION` count inside a body element but not outside one. The parser handles the tags inside.
 //!
-//! What is left out has a line with the names of its elements, unless these have the name of the
+//! Each omission has a line with the names of its elements, unless these have the name of the
 //! document, a list of codes ([`CODES`]), or another fact of a few words.
 
 use std::borrow::Cow;
@@ -42,15 +42,15 @@ const METADATA: [&str; 54] = words(
      LANG AUTHOR ID URL DESCRIPT JOURNAL",
 );
 
-/// Elements whose words are no loss, however many there are.
+/// Elements whose words are not a loss, however many there are.
 const CODES: [&str; 10] =
     words("DOCNO DOCID DOCHDR TOPICS PLACES PEOPLE ORGS EXCHANGES COMPANIES MKNOTE");
 
 /// Elements of [`METADATA`] that may have sentences.
 const PROSE: [&str; 6] = words("NOTE CORRECTION GRAPHIC CAPTION DESCRIPT SUBJECT");
 
-/// The most words of an element that are no loss: of facts, and of any other one, which may have as
-/// many words and numbers together as facts have words.
+/// The most words of an element that are not a loss: of facts, and of any other one, which may have
+/// as many words and numbers together as facts have words.
 const FACT: usize = 12;
 const CODE: usize = 1;
 
@@ -290,8 +290,8 @@ impl<'a> Joined<'a> {
     }
 }
 
-/// What is left out of a text: the words and the numbers of its elements, by their names; those in
-/// no element have none.
+/// The words and numbers that are left out of a text, counted by the names of their elements; words
+/// in no element have no name.
 #[derive(Default)]
 struct Left<'a> {
     counts: Vec<(&'a [u8], (usize, usize))>,
@@ -409,7 +409,7 @@ impl Interpreter for TrecSgml {
                 }
             }
             push(&content[at..]);
-            // What is between is left out of one text.
+            // The part between them is left out of one text.
             parts.1 = Marks::default();
         }
         let stated = |name| attribute(tag, name).map(|value| unescaped(&value, |_| true).into());

@@ -201,7 +201,7 @@ impl<'s> Way<'s> {
     }
 }
 
-/// What a column is for.
+/// The purpose of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Role {
     Id,
@@ -579,7 +579,7 @@ fn form(column: &ColumnDescPtr) -> Form {
     }
 }
 
-/// What the type of a column is called in messages.
+/// Returns the name of a column's type for messages.
 pub(super) fn type_name(column: &ColumnDescPtr) -> &'static str {
     match (form(column), column.physical_type()) {
         (Form::Text, _) => "string",
@@ -862,7 +862,8 @@ impl Chosen {
         column.name(first?, most)
     }
 
-    /// Lines about what is not in the text of a row, of whose objects `without` have no text.
+    /// Lines about values that are not in the text of a row, of whose objects `without` have no
+    /// text.
     pub fn left_out(&self, without: usize, has_text: bool) -> impl Iterator<Item = Notice> {
         let twin = "another column of this name, and the first one counts";
         let parts = || format!("{} without text", counted(without as u64, "part"));

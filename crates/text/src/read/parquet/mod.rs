@@ -71,7 +71,7 @@ const DEEPEST_SCHEMA: usize = 100;
 const FREE_ROWS: u64 = 1 << 16;
 
 thread_local! {
-    /// Whether a panic of this thread is one that [`guarded`] expects.
+    /// Whether [`guarded`] expects a panic of this thread.
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -106,7 +106,7 @@ fn message(panic: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "the decoder panicked".into())
 }
 
-/// What a damaged or refused part of a file is rejected for.
+/// Returns the fault of a damaged or refused part of a file.
 fn fault_of(error: ParquetError) -> Fault {
     let general = |error: &ParquetError| match error {
         ParquetError::General(what) | ParquetError::EOF(what) | ParquetError::NYI(what) => {
@@ -270,10 +270,10 @@ enum State {
     End,
 }
 
-/// What is left of a file.
+/// The rows of a file that are not yet read.
 struct RowsLeft {
     metadata: ParquetMetaData,
-    /// The row group after the one that is being read.
+    /// The row group after the current one.
     next: usize,
     /// Rows that are left of that one, and its columns.
     rows: u64,

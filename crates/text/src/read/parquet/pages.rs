@@ -31,7 +31,7 @@ const LARGEST_HEAD: usize = 1 << 20;
 /// lower limit would reject files that it wrote.
 const LARGE_PAGE: usize = 128 << 20;
 
-/// What a page may have beyond the largest document, which one page can contain.
+/// The bytes that a page may have beyond the largest document, which one page can contain.
 const BESIDE_DOCUMENT: usize = 8 << 20;
 
 /// Largest page of a column that is copied. It may have large values that no document has, such as
@@ -120,7 +120,7 @@ impl Limits {
     }
 }
 
-/// What a page header says.
+/// The fields of a page header.
 #[derive(Clone, Debug, Default)]
 struct Header {
     kind: i32,

@@ -11,7 +11,7 @@ pub(super) struct Fields<'b> {
 /// Structs inside of structs; a page header has two levels, its statistics included.
 const DEPTH: u32 = 8;
 
-/// The end of the bytes, or what is wrong with them.
+/// The end of the bytes, or the reason why they are wrong.
 pub(super) enum Stop {
     CutOff,
     Wrong(&'static str),

@@ -7,8 +7,8 @@
 //!   the expression is found there with its group `end`. They are rejected in one stretch.
 //! - What precedes the first such line is rejected in one stretch. If the expression is found in an
 //!   empty line, the file begins with a record, as if an empty line preceded it.
-//! - A line ends with LF; with CR in a file whose first bytes have no LF. A CR before the LF is no
-//!   part of the line. Only the first [`LONGEST_LINE`] bytes of a line are compared.
+//! - A line ends with LF; with CR in a file whose first bytes have no LF. A CR before the LF is not
+//!   a part of the line. Only the first [`LONGEST_LINE`] bytes of a line are compared.
 //!
 //! Whether a line begins a record depends on nothing but the line, so a file can be cut at each.
 
@@ -181,7 +181,7 @@ impl Interpreter for Sections {
         self.at.docno(self.first_line(head))
     }
 
-    /// What a group of the expression matches.
+    /// Returns the text that a group of the expression matches.
     fn field(&self, bytes: &[u8], name: &str) -> Option<String> {
         self.at.group(self.first_line(bytes), name)
     }

@@ -127,7 +127,7 @@ static DATED_LINES: LazyLock<Vec<SplitAt>> =
 /// The fewest entries of a chat or a log.
 const ENTRIES: usize = 3;
 
-/// What a file looks like, and how to read it.
+/// Names the records that a file seems to have, and the flag that reads them.
 pub(crate) fn looks_like(
     bytes: &[u8],
     content: ContentKind,
@@ -176,7 +176,7 @@ fn records(head: &[u8]) -> Option<String> {
     for (kind, _) in KINDS.iter().zip(has).filter(|(_, has)| *has) {
         let begins: SplitAt = kind.begins.parse().ok()?;
         let count = texts().filter(|line| begins.begins(line)).count();
-        // What precedes the first is a header, not the text of which records are a part.
+        // The lines before the first are a header, not the text of which records are a part.
         let before = texts().take_while(|line| !begins.begins(line)).count();
         if count > 1 && before * 2 <= all {
             return Some(found(kind.what, count, kind.split.unwrap_or(kind.begins)));
@@ -271,7 +271,7 @@ fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
         .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
 }
 
-/// What to do about a page that begins behind the end of another one.
+/// Returns advice about a page that begins behind the end of another page.
 fn page_behind(bytes: &[u8]) -> Option<&'static str> {
     [&b"</html"[..], b"</HTML"].into_iter().find_map(|end| {
         memmem::find_iter(bytes, end).take(PAGES.0).find_map(|at| {

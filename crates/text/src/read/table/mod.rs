@@ -431,7 +431,8 @@ impl<'p> Level<'p> for &[String] {
     }
 }
 
-/// What ends a row: the record separator comes with the unit separator.
+/// Returns the byte that ends a row. The record separator is only used together with the unit
+/// separator.
 pub(super) fn row_end(delimiter: Option<Mark>, body: &[u8]) -> u8 {
     let is_unit = delimiter.is_some_and(|delimiter| *delimiter == *b"\x1f");
     match is_unit && memchr::memchr(b'\x1e', body).is_some() {
@@ -800,7 +801,7 @@ impl Interpreter for Table {
         }
         notices.extend(no_docno(config).filter(|_| docno.is_empty()));
         let mut texts = Vec::new();
-        // An empty cell is no text.
+        // An empty cell is not text.
         let is_blank = |_: &usize| false;
         let Ok(missing) = take_each::<_, Infallible>(&self.text, is_blank, |&column| {
             let cell = picked.get(column);

@@ -45,7 +45,7 @@ impl Payload {
     }
 }
 
-/// What a `response` or `resource` record says about its capture.
+/// The fields of a `response` or `resource` record about its capture.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Capture {
     /// `WARC-Record-ID`, as the record has it.
@@ -75,7 +75,7 @@ pub fn capture(bytes: &[u8], measured: bool) -> Option<Capture> {
     })
 }
 
-/// What a `revisit` record says beside the fields of the record that it replaces.
+/// The fields that a `revisit` record has besides those of the record that it replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
     /// The record that it refers to.
@@ -238,7 +238,7 @@ mod tests {
             Content-Type: application/http; msgtype=response\r\nWARC-Truncated: length\r\n\
             Content-Length: 25\r\n\r\nHTTP/1.1 200 OK\r\nX: y\r\n\r\n";
         assert_eq!(String::from_utf8(made).unwrap(), expected);
-        // What the block is follows from its beginning.
+        // The kind of the block follows from its beginning.
         let front = &RESPONSE.as_bytes()[..RESPONSE.len() - 9];
         assert_eq!(
             revisit(front, &reference("p/{version}")),

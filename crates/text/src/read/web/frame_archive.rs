@@ -46,7 +46,7 @@ const SEPARATOR: u64 = 4;
 /// record, the id that the others name, if it has one.
 type Header = (usize, Option<u64>, Option<Option<Vec<u8>>>);
 
-/// The docno of what has no header that is usable, and why it has none.
+/// The docno of a record without a usable header, and the reason why it has none.
 type NoHeader = (Option<String>, Reason, String);
 
 /// Which of the two formats.
@@ -105,7 +105,7 @@ impl Shape {
         rest.and_then(after_line_end).is_some()
     }
 
-    /// The header at the start of the window. `Err` if there is none, or one that is not usable.
+    /// The header at the start of the window. `Err` if there is none, or if it is not usable.
     fn header(self, window: &[u8]) -> Result<Header, NoHeader> {
         let look = &window[..window.len().min(HEADER)];
         if !self.begins_as_expected(window) {
@@ -244,7 +244,7 @@ impl ArchiveFramer {
     }
 
     /// Appends the blocks of the other segments of a record, which follow it, up to the last one.
-    /// `Err` says what is missing.
+    /// `Err` names the missing part.
     fn join(
         &self,
         stream: &mut Stream,

@@ -418,7 +418,7 @@ fn undo<'a>(
     if body.is_empty() {
         return Ok(body);
     }
-    // What is neither may be text in an old charset.
+    // A body that is neither may be text in an old charset.
     if surely_text(&body) || binary_kind(&body).is_none() && streams.is_empty() {
         let detail = format!("{coding}: the body is not compressed");
         notices.push((Reason::BadContentEncoding, detail));

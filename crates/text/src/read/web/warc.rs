@@ -198,8 +198,9 @@ fn left_out(url: Option<&str>, config: &ReadConfig) -> Option<&'static str> {
     by_crawler
 }
 
-/// What a crawler stores beside the pages: its log and its settings, and what it made of a page,
-/// whose URL then contains the page's: `urn:text:https://e.org/`.
+/// Recognises records that a crawler stores besides the pages: its log and its settings, and
+/// conversions of a page, whose URL contains the URL of the page, for example
+/// `urn:text:https://e.org/`.
 fn written_by_crawler(url: &str) -> Option<&'static str> {
     if url.starts_with("http") {
         return None;
