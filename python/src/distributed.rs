@@ -23,7 +23,7 @@ use lookalike::tasks::distributed::{
     Prefixes, Row, Side, Stage, Verify,
 };
 use lookalike::text::parse::{Fold, ParseConfig};
-use lookalike::text::read::{Markup, ReadConfig, host};
+use lookalike::text::read::{Markup, ReadConfig, host, usual_date};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -427,16 +427,18 @@ impl IntakeTask {
     }
 }
 
-/// The value of a field of a condition, from that of its column. One of more than 4,096 bytes is
-/// missing.
+/// The value of a field of a condition, from that of its column. As in files, an empty one is missing,
+/// and so is one of more than 4,096 bytes.
 fn fact(field: &str, value: &str) -> Option<String> {
+    let value = value.trim();
     let address = || value.split_once("://").map(|(_, address)| address);
     let value = match field {
         "host" => host(address()?)?,
         "path" => format!("/{}", address()?.split_once('/')?.1),
+        "date" => usual_date(value),
         _ => value.to_string(),
     };
-    (value.len() <= 4096).then_some(value)
+    (1..=4096).contains(&value.len()).then_some(value)
 }
 
 /// A task of another stage.

@@ -17,9 +17,7 @@ use lookalike_engine::document::stored;
 use lookalike_engine::join::Pairs;
 use lookalike_engine::pipeline::{Summary, first_reject};
 use lookalike_store::{InputList, Workspace, disk};
-use lookalike_tasks::dedup::{
-    DedupConfig, DedupSource, Form, KEPT_TABLE, Removal, work_directory,
-};
+use lookalike_tasks::dedup::{DedupConfig, DedupSource, Form, KEPT_TABLE, Removal, work_directory};
 use lookalike_tasks::passages::SPANS_FILE;
 use lookalike_tasks::passages::shown::shows_passages;
 use lookalike_text::read::Reason;
@@ -430,8 +428,7 @@ fn reviewed(summary: &Summary) -> Option<u64> {
 /// Another directory of copies, and the flags with which the copies in `kept` were made.
 fn other_copies(kept: &Path) -> String {
     let other = unused(kept);
-    let source = DedupSource::read(kept);
-    let Ok((DedupSource { config, removed, .. }, _)) = source else {
+    let Ok((source, _)) = DedupSource::read(kept) else {
         return path_word(&other);
     };
     // By name, so that no parameter of a later program is forgotten.
@@ -446,7 +443,7 @@ fn other_copies(kept: &Path) -> String {
         revisit,
         results: _,
         remove,
-    } = config;
+    } = source.config;
     let usual = DedupConfig::default();
     let gone = [other.as_os_str(), OsStr::new("-removed")].join(OsStr::new(""));
     // The record does not say the format of lists, and only these are certainly in `kept`.
@@ -462,7 +459,7 @@ fn other_copies(kept: &Path) -> String {
         tables.then(|| "results parquet".into()),
         link.then(|| "link".into()),
         remove.map(|list| format!("drop {}", path_word(&list))),
-        removed.then(|| format!("removed {}", path_word(Path::new(&gone)))),
+        (source.removed).then(|| format!("removed {}", path_word(Path::new(&gone)))),
     ];
     let keep = keep.iter();
     let keep = keep.map(|policy| flag_word(" --keep", &policy.to_string()));
