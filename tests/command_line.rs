@@ -26,7 +26,7 @@ fn program() -> Program {
 
 #[test]
 fn the_overview_fits_a_screen_and_has_every_command_in_a_group() {
-    let groups = ["Find", "Look", "Measure", "More"];
+    let groups = ["Find", "Look", "Measure", "Research", "More"];
     program().check_overview(&groups, "lookalike run FOLDER -o out");
 }
 
@@ -54,10 +54,28 @@ fn short_help_fits_a_screen_and_first_lines_are_short() {
         "--convert",
         "--exclude-text",
         "--from",
+        "--review",
     ] {
         assert!(short.contains(flag), "{flag}");
     }
-    assert!(printed(["dedup", "-h"]).contains("--report"));
+    for (command, shown) in [
+        ("dedup", "--report --revisit --pairs"),
+        ("report", "--samples --verdicts"),
+    ] {
+        let short = printed([command, "-h"]);
+        let mut flags = shown.split(' ');
+        assert!(flags.all(|flag| short.contains(flag)), "{short}");
+    }
+    for (command, hidden) in [
+        ("passages", "--of --no-matches"),
+        ("query", "--tsv"),
+        ("plan", "--subset --ratios --plan-seed"),
+    ] {
+        let [short, long] = ["-h", "--help"].map(|help| printed([command, help]));
+        for flag in hidden.split(' ').map(|flag| format!(" {flag}")) {
+            assert!(!short.contains(&flag) && long.contains(&flag), "{flag}");
+        }
+    }
 }
 
 /// Each flag is in the help of its command, or named there and described on one page.

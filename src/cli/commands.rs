@@ -142,11 +142,13 @@ crate::commands! {
     "lookalike plan out --precision 0.8"
     "lookalike run --from out --sampling out/plan.toml"
     Plan(With<plan::Options, Limits>),
+
+    Research:
     /// Start the laboratory: methods, studies, test corpora
     ///
     /// The laboratory is a program of its own, `lookalike-lab`, which is started with these
-    /// arguments. It has the commands method, compare, reproduce, formulas, study, perturb, qrels
-    /// and transfer.
+    /// arguments. It has the commands method, compare, reproduce, formulas, study, effect, perturb,
+    /// qrels and transfer.
     "lookalike lab --help"
     "lookalike lab formulas kolcz-2008"
     Lab(lab::Options),

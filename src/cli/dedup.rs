@@ -67,8 +67,7 @@ pub struct Options {
         value_name = "PAIRS",
         default_value_t = Pairs::default(),
         conflicts_with = "from",
-        help_heading = "Pairs",
-        hide_short_help = true
+        help_heading = "Pairs"
     )]
     pairs: Pairs,
     /// Directory for the removed records, with the reason for each
@@ -261,7 +260,6 @@ struct ChoiceFlags {
         require_equals = true,
         default_missing_value = "identical",
         conflicts_with_all = ["annotate", "ids_only"],
-        hide_short_help = true,
     )]
     revisit: Option<Revisit>,
 }

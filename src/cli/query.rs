@@ -77,7 +77,7 @@ pub struct Options {
     /// width; a file or a pipe gets tab-separated values.
     ///
     /// Example: --tsv
-    #[arg(long, conflicts_with = "json", help_heading = None)]
+    #[arg(long, conflicts_with = "json", help_heading = None, hide_short_help = true)]
     tsv: bool,
     #[command(flatten)]
     walk: WalkFlags,

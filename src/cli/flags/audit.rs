@@ -33,7 +33,7 @@ pub(crate) struct AuditFlags {
     /// 0 leaves it out.
     ///
     /// Example: --samples 20
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, value_name = "N")]
     pub samples: Option<usize>,
     /// File in which a person judges the pairs of the samples
     ///
@@ -43,7 +43,7 @@ pub(crate) struct AuditFlags {
     /// that exists is never changed.
     ///
     /// Example: --verdicts verdicts.jsonl
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    #[arg(long, value_name = "FILE")]
     verdicts: Option<PathBuf>,
 }
 

@@ -68,19 +68,24 @@ pub(crate) struct Planning {
     /// Sampling ratios to choose from; each must divide the next
     ///
     /// Example: --precision 0.8 --ratios 1/2,1/4
-    #[arg(long, value_name = "LIST", default_value_t = List::of(&PlanConfig::default().ratios))]
+    #[arg(
+        long,
+        value_name = "LIST",
+        default_value_t = List::of(&PlanConfig::default().ratios),
+        hide_short_help = true
+    )]
     ratios: List<Ratio>,
     /// Share of the documents to measure on, drawn at random
     ///
     /// Each document is drawn independently, so 10% of the documents have about 1% of the pairs.
     ///
     /// Example: --precision 0.8 --subset 50%
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", hide_short_help = true)]
     subset: Option<Threshold>,
     /// Seed of the random choice of documents for --subset
     ///
     /// Example: --precision 0.8 --subset 50% --plan-seed 1
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_short_help = true)]
     plan_seed: u64,
 }
 
@@ -184,7 +189,7 @@ pub(crate) struct JoinFlags {
     /// the same. Later searches of the directory list them too, until `--review none`.
     ///
     /// Example: --threshold 0.85 --review 0.7
-    #[arg(long, value_name = "T", hide_short_help = true, value_parser = lowest)]
+    #[arg(long, value_name = "T", value_parser = lowest)]
     pub review: Option<Lowest>,
     /// Ignore fingerprints that occur in more than N documents
     ///

@@ -50,7 +50,7 @@ pub(crate) struct Options {
     /// Also write the documents that are not copied, to background.jsonl
     ///
     /// chowdhury does so by default, cherkasova does not.
-    #[arg(long, overrides_with = "no_background")]
+    #[arg(long, overrides_with = "no_background", hide_short_help = true)]
     background: bool,
     /// Do not write background.jsonl
     #[arg(long, overrides_with = "background")]
