@@ -8,7 +8,7 @@ use lookalike_base::{Error, count, counted, path_word, shell_word};
 use lookalike_engine::{collection, document, pipeline};
 use lookalike_methods::Spec;
 use lookalike_store::{Column, cells, columns, header, json, only_if, push_row};
-use lookalike_tasks::query::{self, Answer, QueryConfig, Reply};
+use lookalike_tasks::query::{self, Answer, QueryConfig, Rejected, Reply};
 
 use super::command::{Args, Command, Context, Out, Result};
 use super::flags::{CriterionFlags, Lowest, Reading, WalkFlags, lowest};

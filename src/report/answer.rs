@@ -461,14 +461,11 @@ fn other_copies(kept: &Path) -> String {
         remove.map(|list| format!("drop {}", path_word(&list))),
         (source.removed).then(|| format!("removed {}", path_word(Path::new(&gone)))),
     ];
-    let keep = keep
-        .iter()
-        .map(|keep| flag_word(" --keep", &keep.to_string()));
-    let others = others
-        .into_iter()
-        .flatten()
-        .map(|flag| format!(" --{flag}"));
-    path_word(&other) + &keep.chain(others).collect::<String>()
+    let keep = listed("", &keep, |policy| {
+        flag_word(" --keep", &policy.to_string())
+    });
+    let others = listed("", others.iter().flatten(), |flag| format!(" --{flag}"));
+    path_word(&other) + &keep + &others
 }
 
 /// A name for the output of `dedup` that nothing has yet: this one, or this one with a number.
