@@ -64,8 +64,7 @@ pub struct RunOptions {
         value_name = "SPEC",
         conflicts_with_all = ["threshold", "score", "sampling", "precision", "verified", "candidates", "join",
             "pairs", "review", "max_postings", "exclude_text"],
-        help_heading = "Pairs",
-        hide_short_help = true
+        help_heading = "Pairs", hide_short_help = true
     )]
     method: Option<Spec>,
     /// Compare the inputs with the collection in OLD, which is only read

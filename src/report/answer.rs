@@ -445,7 +445,6 @@ fn other_copies(kept: &Path) -> String {
         remove,
     } = source.config;
     let usual = DedupConfig::default();
-    let gone = [other.as_os_str(), OsStr::new("-removed")].join(OsStr::new(""));
     // The record does not say the format of lists, and only these are certainly in `kept`.
     let tables = form == Form::Lists && disk::exists(&kept.join(KEPT_TABLE)).unwrap_or_default();
     let others = [
@@ -459,7 +458,7 @@ fn other_copies(kept: &Path) -> String {
         tables.then(|| "results parquet".into()),
         link.then(|| "link".into()),
         remove.map(|list| format!("drop {}", path_word(&list))),
-        (source.removed).then(|| format!("removed {}", path_word(Path::new(&gone)))),
+        (source.removed).then(|| format!("removed {}-removed", path_word(&other))),
     ];
     let keep = listed("", &keep, |policy| {
         flag_word(" --keep", &policy.to_string())
