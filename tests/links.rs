@@ -161,6 +161,20 @@ fn links_lead_somewhere() {
     assert!(checked > 200, "only {checked} links were found");
 }
 
+/// Half of what they once were: a page that needs more words takes them from another one.
+#[test]
+fn the_pages_have_at_most_70_000_words() {
+    let pages = docs().into_iter().chain(markdown(""));
+    let words = pages
+        .chain([PathBuf::from("python/README.md")])
+        .map(|path| {
+            let page = fs::read_to_string(root().join(path)).unwrap();
+            page.split_whitespace().count()
+        });
+    let words: usize = words.sum();
+    assert!((60_000..=70_000).contains(&words), "{words} words");
+}
+
 #[test]
 fn the_book_has_every_page() {
     let contents = Path::new("docs/SUMMARY.md");
