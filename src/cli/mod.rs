@@ -105,7 +105,7 @@ pub fn main<P: Program>() -> ExitCode {
     ended(done.map_err(|error| named(error, std::env::args_os())))
 }
 
-/// If a path is no file or directory, as it should be, or an argument names nothing, the error says
+/// If a path is not the file or directory that it should be, or an argument names nothing, it says
 /// so.
 fn named(error: Error, mut arguments: impl Iterator<Item = OsString>) -> Error {
     use std::io::ErrorKind::{InvalidFilename, IsADirectory, NotADirectory, NotFound, Other};

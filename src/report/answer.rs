@@ -329,7 +329,7 @@ fn advised(list: &Path) -> Option<String> {
     })
 }
 
-/// What the situation suggests: a line with `Next: ` is a command that a shell takes as it stands.
+/// The advice for the situation: a line with `Next: ` is a command that a shell takes as it stands.
 fn next(summary: &Summary, collection: &Workspace, results: &Path) -> Result<Option<String>> {
     let place = path_word(results);
     let join = summary.join.as_ref();
