@@ -144,7 +144,8 @@ struct SearchFlags {
     /// follow each other in both documents. reuse.tsv lists reuses, reuse-matches.tsv their runs,
     /// and reuse-clusters.tsv and reuse-places.tsv all places of a text, the earliest one first.
     /// overlaps.tsv has the pairs with a reuse, and the other files are about runs of
-    /// --match-length tokens. 0 finds runs without gaps again.
+    /// --match-length tokens. 0 finds runs without gaps again. Scans have wrong letters, so give a
+    /// --match-length of 3 and a --density of 0.2 for these.
     ///
     /// Example: --gap 20
     #[arg(
