@@ -266,7 +266,7 @@ fn failures_are_1_and_say_what_to_do() {
     fs::write(at("file"), "").unwrap();
     failed(
         &run("sample-corpora/trec-web/a.gz", &at("file")),
-        1,
+        2,
         &[&at("file"), "help: "],
     );
     failed(
