@@ -35,9 +35,9 @@ const SHOWN: usize = 10;
 #[command(mut_args(|arg| match arg.get_id().as_str() {
     "inputs" => arg
         .value_name("DIR|INPUT")
-        .help("A directory of `ingest` or `run`, or files and directories")
+        .help("A directory of `stage ingest` or `run`, or files and directories")
         .long_help(
-            "A directory of `ingest` or `run`, or files and directories\n\n\
+            "A directory of `stage ingest` or `run`, or files and directories\n\n\
              DIR alone: its inputs are read again, and the result files are written to it. Flags of \
              its last search that are not given are kept. INPUT: its documents are read into the \
              directory that --output names.",
@@ -124,7 +124,7 @@ struct SearchFlags {
     /// representatives leaves out exact duplicates of earlier documents.
     ///
     /// Example: --of representatives
-    #[arg(long, value_name = "WHICH")]
+    #[arg(long, value_name = "WHICH", hide_short_help = true)]
     of: Option<Of>,
     /// List pairs that share a passage in at most N documents [default: 100]
     ///
@@ -167,7 +167,7 @@ struct SearchFlags {
     #[arg(long, value_name = "D", hide_short_help = true)]
     density: Option<Threshold>,
     /// Write only spans.tsv, removable.tsv and coverage.tsv
-    #[arg(long, conflicts_with = "max_documents")]
+    #[arg(long, conflicts_with = "max_documents", hide_short_help = true)]
     no_matches: bool,
     /// Also list the passages that most hosts, sources or values share
     ///
