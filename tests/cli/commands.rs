@@ -267,7 +267,7 @@ fn failures_are_1_and_say_what_to_do() {
     failed(
         &run("sample-corpora/trec-web/a.gz", &at("file")),
         2,
-        &[&at("file"), "help: "],
+        &[&at("file"), "give another path"],
     );
     failed(
         &run(

@@ -993,7 +993,7 @@ fn unread_files_are_reported_last() {
     let told = shell(at, "$L query o1 in/bad.jsonl -q");
     let told = text(&told.stderr);
     assert!(
-        told.contains("no query: 3 records rejected; the first: 1: no text field:"),
+        told.contains("rejected; the first: bad.jsonl, document 1: no text field:"),
         "{told}"
     );
     let told = shell(at, "$L run in/a.jsonl -o o9 --id-field idd");
