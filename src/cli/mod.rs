@@ -127,17 +127,8 @@ fn named(error: Error, mut arguments: impl Iterator<Item = OsString>) -> Error {
             None => error,
         },
         InvalidFilename => no(path, "a name in it is too long; give a shorter one"),
-        Other
-            if !matches!(
-                error,
-                Error::Io {
-                    operation: "read",
-                    ..
-                }
-            ) =>
-        {
-            error
-        }
+        // It could not be removed, which says more.
+        Other if source.to_string().contains("mounted") => error,
         // A decoder met it.
         Other if disk::is_directory(path).unwrap_or(false) => {
             Error::io("read", path)(IsADirectory.into())
