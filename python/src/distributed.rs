@@ -23,7 +23,7 @@ use lookalike::tasks::distributed::{
     Prefixes, Row, Side, Stage, Verify,
 };
 use lookalike::text::parse::{Fold, ParseConfig};
-use lookalike::text::read::{Markup, ReadConfig, host, usual_date};
+use lookalike::text::read::{MOST_VALUE_BYTES, Markup, ReadConfig, stated};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -412,7 +412,9 @@ impl IntakeTask {
                 let value = values
                     .as_ref()
                     .map_or(Ok(None), |values| values.text(row))?;
-                Ok(value.and_then(|value| fact(field, value)))
+                let value = value.and_then(|value| stated(field, value));
+                // As in files, a value that is too long is missing.
+                Ok(value.filter(|value| value.len() <= MOST_VALUE_BYTES))
             });
             let values = (&values[..], known.collect::<PyResult<_>>()?);
             let side = match sides.value(row) {
@@ -425,20 +427,6 @@ impl IntakeTask {
         }
         Ok(())
     }
-}
-
-/// The value of a field of a condition, from that of its column. As in files, an empty one is missing,
-/// and so is one of more than 4,096 bytes.
-fn fact(field: &str, value: &str) -> Option<String> {
-    let value = value.trim();
-    let address = || value.split_once("://").map(|(_, address)| address);
-    let value = match field {
-        "host" => host(address()?)?,
-        "path" => format!("/{}", address()?.split_once('/')?.1),
-        "date" => usual_date(value),
-        _ => value.to_string(),
-    };
-    (1..=4096).contains(&value.len()).then_some(value)
 }
 
 /// A task of another stage.

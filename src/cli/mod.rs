@@ -105,10 +105,10 @@ pub fn main<P: Program>() -> ExitCode {
     ended(done.map_err(|error| named(error, std::env::args_os())))
 }
 
-/// If a path is not the file or directory that it should be, or an argument names nothing, it says
-/// so.
+/// Rewords the error if a file stands where a directory should be, a name is too long, or an argument
+/// names no file.
 fn named(error: Error, mut arguments: impl Iterator<Item = OsString>) -> Error {
-    use std::io::ErrorKind::{InvalidFilename, IsADirectory, NotADirectory, NotFound, Other};
+    use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
     let Error::Io { path, source, .. } = &error else {
         return error;
     };
@@ -127,12 +127,6 @@ fn named(error: Error, mut arguments: impl Iterator<Item = OsString>) -> Error {
             None => error,
         },
         InvalidFilename => no(path, "a name in it is too long; give a shorter one"),
-        // It could not be removed, which says more.
-        Other if source.to_string().contains("mounted") => error,
-        // A decoder met it.
-        Other if disk::is_directory(path).unwrap_or(false) => {
-            Error::io("read", path)(IsADirectory.into())
-        }
         _ => error,
     }
 }

@@ -48,10 +48,9 @@ pub(super) fn today(arguments: &mut Vec<OsString>, program: &str, table: &str) -
             Some(_) => text.clone(),
             None => format!("{}={text}", before.unwrap_or_default()),
         };
-        let mut values = flags
-            .iter()
-            .filter(|((_, old), _)| valued.strip_prefix("--") == Some(old));
-        if let Some(((of, old), new)) = values.next()
+        let valued = valued.strip_prefix("--");
+        let mut values = flags.iter();
+        if let Some(((of, old), new)) = values.find(|((_, old), _)| valued == Some(old))
             && let Some((flag, was)) = old.split_once('=')
         {
             let of = format!("{program} {of} --{flag}");

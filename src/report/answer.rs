@@ -460,9 +460,7 @@ fn other_copies(kept: &Path) -> String {
         remove.map(|list| format!("drop {}", path_word(&list))),
         (source.removed).then(|| format!("removed {}-removed", path_word(&other))),
     ];
-    let keep = listed("", &keep, |policy| {
-        flag_word(" --keep", &policy.to_string())
-    });
+    let keep = listed("", &keep, |of| flag_word(" --keep", &of.to_string()));
     let others = listed("", others.iter().flatten(), |flag| format!(" --{flag}"));
     path_word(&other) + &keep + &others
 }

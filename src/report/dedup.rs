@@ -81,7 +81,7 @@ pub(crate) fn deduplicated(
     Ok(out)
 }
 
-/// Returns the sentences about the `revisit` records that were written, and those of the inputs.
+/// Returns the sentences about the `revisit` records that `dedup` wrote or found in the inputs.
 pub(super) fn revisits(summary: &DedupSummary) -> Vec<String> {
     let (of, kept) = (&summary.references, summary.references.kept);
     let mut says = Vec::new();
@@ -108,11 +108,8 @@ pub(super) fn revisits(summary: &DedupSummary) -> Vec<String> {
         }
     }
     if kept > 0 {
-        let (were, it) = if kept == 1 {
-            ("was", "it")
-        } else {
-            ("were", "each")
-        };
+        let were = if kept == 1 { "was" } else { "were" };
+        let it = if kept == 1 { "it" } else { "each" };
         let kept = counted(kept, "duplicate");
         says.push(format!(
             "{kept} {were} kept, because a revisit record refers to {it}."

@@ -700,6 +700,11 @@ fn messages_say_what_to_do() {
         ("status in/a.jsonl", "it is a file"),
         ("query k in", "did you mean k.work?"),
         ("dedup --from base -o named -q && $L status named", "did you mean base?"),
+        (
+            "-V && mkdir -p out/.lookalike && echo '{\"work\":\"../../'$(basename $PWD)'/base\"}' > \
+             out/.lookalike/source.json && $L status out",
+            "help: give the directory that `lookalike run INPUT... -o DIR` made",
+        ),
         ("run in -o empty", "PATH empty is not possible: it is a file, not a directory"),
         ("passages in -o empty/x", "PATH empty is not possible"),
         ("tasks run empty --task 0", "PATH empty is not possible"),

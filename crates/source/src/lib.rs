@@ -638,7 +638,12 @@ pub struct Decompressed {
 impl Decompressed {
     /// Opens a file with any supported compression, or none.
     pub fn open(path: &Path) -> lookalike_base::Result<Decompressed> {
-        Self::of(lookalike_store::disk::open(path)?, path, false)
+        let file = lookalike_store::disk::open(path)?;
+        let found = file.metadata().map_err(Error::io("inspect", path))?;
+        if found.is_dir() {
+            return Err(Error::io("read", path)(io::ErrorKind::IsADirectory.into()));
+        }
+        Self::of(file, path, false)
     }
 
     /// As [`Decompressed::open`], for an input of a collection, which is a regular file.

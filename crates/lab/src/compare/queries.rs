@@ -287,7 +287,7 @@ struct Counts {
     both: u32,
 }
 
-/// Compares the documents that a method finds for the queries with those of the ground truth.
+/// Compares the documents that a method finds for the queries with the ones in the ground truth.
 pub fn of_method(
     (method, truth): (&Workspace, &Workspace),
     queries: &Ranks,

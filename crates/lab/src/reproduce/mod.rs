@@ -12,10 +12,10 @@
 //!
 //! # Algorithm
 //! A paper's module repeats the experiments of the paper: methods, edited copies, trials
-//! ([`Bench`]), and measures the rows of its tables and the values of its claims. Titles, columns,
-//! published values, claims and what must be so if they hold are in the paper's file; `published`
-//! puts the measured values beside them. A function computes the values of a claim from counts, so
-//! that a test can show a collection on which the claim holds and one on which it does not.
+//! ([`Bench`]), and measures the rows of its tables and the values of its claims. The paper's file
+//! has the titles, the columns, the published values, and the claims with their conditions, and
+//! `published` adds the measured values to them. The values of a claim are computed from counts
+//! alone, so a test can show one collection on which the claim holds and another on which it fails.
 //!
 //! # Invariants
 //! - Everything but seconds depends only on the collection and on the facts known about it.

@@ -330,17 +330,17 @@ fn not_output(directory: &Path) -> Result<Error> {
     })
 }
 
-/// Where the records in a directory were searched: what they say leads there from beside them, or
-/// it is where `dedup` does so by itself.
+/// Returns the directory in which the records in `kept` were searched. Their own record names a
+/// directory next to them, or else it is the one that `dedup` makes by default. The record may be
+/// forged, so a name that leads elsewhere is not followed.
 fn work_of(kept: &Path) -> PathBuf {
     let path = kept.join(PRIVATE).join(SOURCE_FILE);
     let source = received::read_whole(&path, received::RECORD).unwrap_or_default();
     let source: serde_json::Value = serde_json::from_slice(&source).unwrap_or_default();
-    match source["work"]
-        .as_str()
-        .and_then(|work| work.strip_prefix("../"))
-    {
-        Some(beside) => kept.with_file_name(beside),
+    let next = source["work"].as_str();
+    let next = next.and_then(|work| work.strip_prefix("../"));
+    match next.filter(|name| received::is_below(name)) {
+        Some(name) => kept.with_file_name(name),
         None => PathBuf::from([kept.as_os_str(), OsStr::new(".work")].join(OsStr::new(""))),
     }
 }

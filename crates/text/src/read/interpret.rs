@@ -252,20 +252,35 @@ pub fn folder_of<'p>(below: &'p str, name: &str) -> Option<&'p str> {
     }
 }
 
+/// The most bytes of a field that a condition compares.
+pub const MOST_VALUE_BYTES: usize = 4 << 10;
+
+/// Returns the field of this name as conditions compare it: without white space around it, and the
+/// `host` or the `path` of an address. An empty field is missing.
+pub fn stated(name: &str, value: &str) -> Option<String> {
+    let value = value.trim();
+    let address = || value.split_once("://").map(|(_, address)| address);
+    let stated = match name {
+        "host" => host(address()?)?,
+        "path" => format!("/{}", address()?.split_once('/')?.1),
+        "date" => usual_date(value),
+        _ => value.into(),
+    };
+    Some(stated).filter(|stated| !stated.is_empty())
+}
+
 impl RawDocument<'_> {
     /// Returns the fact about a document that has this name: one of [`FACTS`], or a field of its
     /// record; without a field of this name, the `date` that its record states, the `folder` of its
     /// file, and `top_folder`, the first one below the input that was named.
     pub fn fact(&self, name: &str, record: &Record, bytes: &[u8]) -> Option<String> {
-        let address = || self.url.as_ref()?.split_once("://").map(|(_, rest)| rest);
         match name {
             "docno" => Some(self.docno.to_string()),
             "file" => Some(record.origin.name.to_string()),
             "url" => self.url.as_ref().map(ToString::to_string),
-            "host" => host(address()?),
-            "path" => Some(format!("/{}", address()?.split_once('/')?.1)),
+            "host" | "path" => stated(name, self.url.as_ref()?),
             "date" => match record.kind.field(bytes, name) {
-                Some(date) => Some(usual_date(date.trim())),
+                Some(date) => stated(name, &date),
                 None => record.kind.date(bytes),
             },
             "folder" | "top_folder" => {
@@ -422,6 +437,21 @@ pub(super) fn many_records(bytes: &[u8]) -> Option<String> {
 mod tests {
     use super::*;
     use crate::read::ground::record::Message;
+
+    #[test]
+    fn a_field_is_compared_without_white_space() {
+        for (name, value, is) in [
+            ("source", " a b\n", Some("a b")),
+            ("source", " \t", None),
+            ("date", "", None),
+            ("date", " 20240131100000 ", Some("2024-01-31T10:00:00")),
+            ("host", " http://H.example:80/a ", Some("h.example")),
+            ("path", " http://h.example/a?b ", Some("/a?b")),
+            ("path", "h.example/a", None),
+        ] {
+            assert_eq!(stated(name, value).as_deref(), is, "{name} {value:?}");
+        }
+    }
 
     #[test]
     fn each_format_has_its_date() {

@@ -127,7 +127,8 @@ pub use inputs::{
     InputFile, Inputs, Selection, bad_globs, list_inputs, list_outside, list_selected, tell_apart,
 };
 pub use interpret::{
-    FACTS, Interpreted, document_of, folder_of, host, interpret, is_markup_by_name,
+    FACTS, Interpreted, MOST_VALUE_BYTES, document_of, folder_of, host, interpret,
+    is_markup_by_name, stated,
 };
 pub use json::strings::{Cut, JsonStrings};
 pub(crate) use look::tags::{

@@ -4,8 +4,8 @@ use crate::collection::{CollectionConfig, Cursor, DocumentRecord, KeptFields, Si
 use crate::shingle::Shingler;
 use lookalike_base::{Credit, Key, budget::ByteSize};
 use lookalike_text::read::{
-    Batch, Interpreted, RawDocument, ReadConfig, Reason, Record, RecordKind, Reject, interpret,
-    warnings,
+    Batch, Interpreted, MOST_VALUE_BYTES, RawDocument, ReadConfig, Reason, Record, RecordKind,
+    Reject, interpret, warnings,
 };
 use std::collections::BTreeMap;
 
@@ -189,9 +189,6 @@ fn notice_of(record: &Record, bytes: &[u8]) -> Option<(Reject, bool)> {
     Some((reject, true))
 }
 
-/// The most bytes of a value that is kept.
-const MOST_VALUE_BYTES: usize = 4 << 10;
-
 /// The values of the fields that the collection keeps.
 fn kept_fields(
     document: &RawDocument<'_>,
@@ -211,10 +208,8 @@ fn kept_fields(
             if value.len() <= MOST_VALUE_BYTES {
                 return Some(value);
             }
-            let detail = format!(
-                "the {} bytes of {field} are too many for --where",
-                value.len()
-            );
+            let length = value.len();
+            let detail = format!("the {length} bytes of {field} are too many for --where");
             let reject = Reject {
                 source: record.source,
                 docno: Some(document.docno.to_string()),

@@ -556,7 +556,8 @@ impl<'t> Body<'t> {
         } else {
             out.extend_from_slice(literal.as_bytes());
         }
-        // No charset decodes both the raw bytes and the UTF-8 of an escaped character beside them.
+        // The raw bytes and the UTF-8 of an escaped character are in two charsets, so no single one
+        // decodes the string.
         if is_other && (wide || is_damaged_utf8(&out[from..])) {
             let bytes = out.split_off(from);
             self.replaced = invalid(UTF_8, &bytes, self.replaced);

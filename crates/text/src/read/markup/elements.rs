@@ -542,7 +542,7 @@ impl Interpreter for Prolog {
                             fields.push(field.clone().into());
                             other_attributes(bytes, Some(vec![field]), |other| other == name)
                         }
-                        // The body shows the content below a record without such an attribute.
+                        // If the record has content, reading the content reports the attributes in it.
                         None if element.content.is_empty() => {
                             in_attributes(bytes, ContentKind::Xml, 0, true, true)
                         }

@@ -75,7 +75,7 @@ pub fn capture(bytes: &[u8], measured: bool) -> Option<Capture> {
     })
 }
 
-/// The fields that a `revisit` record has besides those of the record that it replaces.
+/// The fields that a `revisit` record adds to the fields of the record that it replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
     /// The record that it refers to.
