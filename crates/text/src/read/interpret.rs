@@ -444,7 +444,7 @@ mod tests {
             ("source", " a b\n", Some("a b")),
             ("source", " \t", None),
             ("date", "", None),
-            ("date", " 20240131100000 ", Some("2024-01-31T10:00:00")),
+            ("date", " 20240131100000 ", Some("2024-01-31T10:00:00Z")),
             ("host", " http://H.example:80/a ", Some("h.example")),
             ("path", " http://h.example/a?b ", Some("/a?b")),
             ("path", "h.example/a", None),
