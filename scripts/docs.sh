@@ -71,6 +71,7 @@ rm -rf "$manual"
     done
 } >"$source/docs/commands.md"
 sed -i.bak 's|^- \[Limits\]|- [Commands and flags](docs/commands.md)\n&|' "$source/SUMMARY.md" && rm "$source/SUMMARY.md.bak"
+grep -q commands.md "$source/SUMMARY.md"
 
 "$mdbook" build
 python3 scripts/check-site.py target/docs-site

@@ -192,9 +192,13 @@ def main():
     elif given.what == "pages":
         pages(given.out, given.paths)
     elif (given.out / "pages.tsv").exists():
+        if len(given.paths) > 1:
+            parser.error("pages are scored one at a time")
         score_pages(given.out, given.paths[0])
     else:
         every = [given.out, *given.paths]
+        if len(every) % 2:
+            parser.error("each corpus needs the directory of its search")
         score(list(zip(every[::2], every[1::2])))
 
 

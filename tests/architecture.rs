@@ -866,6 +866,6 @@ fn comments_have_no_more_bad_habits() {
         }
     }
     for ((habit, most), count) in HABITS.iter().zip(counts) {
-        assert!(count <= *most, "{count} times {habit:?} instead of {most}");
+        assert_eq!(count, *most, "{habit:?}");
     }
 }

@@ -105,28 +105,31 @@ pub fn main<P: Program>() -> ExitCode {
     ended(done.map_err(|error| named(error, std::env::args_os())))
 }
 
-/// Rewords the error if a file stands where a directory should be, a name is too long, or an argument
-/// names no file.
-fn named(error: Error, mut arguments: impl Iterator<Item = OsString>) -> Error {
+/// Rewords the error if it is about a path that an argument names or contains: a file stands where a
+/// directory should be, a name is too long, or nothing has the name.
+fn named(error: Error, arguments: impl Iterator<Item = OsString>) -> Error {
     use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
     let Error::Io { path, source, .. } = &error else {
         return error;
     };
-    let names = |argument: OsString| {
-        let bytes = argument.as_encoded_bytes();
-        let value = memchr::memchr(b'=', bytes).map(|at| &bytes[at + 1..]);
-        [Some(bytes), value].contains(&Some(path.as_os_str().as_encoded_bytes()))
-    };
+    let plain = |at: &Path| at.strip_prefix(".").unwrap_or(at).to_path_buf();
+    let given = arguments.flat_map(|argument| {
+        let text = argument.to_string_lossy();
+        let value = text.split_once('=').map(|(_, value)| plain(value.as_ref()));
+        [Some(plain(argument.as_ref())), value]
+    });
+    let (given, path): (Vec<_>, _) = (given.flatten().collect(), plain(path));
+    let names = |at: &Path| given.iter().any(|given| given == at);
     let no = |at: &Path, why: &str| Error::parameter("PATH", at.display()).because(why);
     let is_file = |at: &&Path| disk::metadata(at).is_ok_and(|found| !found.is_dir());
     match source.kind() {
-        _ if remote::is_address(path) => error,
-        NotFound if arguments.any(names) => missing(path),
+        _ if remote::is_address(&path) || !path.ancestors().any(names) => error,
+        NotFound if names(&path) => missing(&path),
         NotADirectory => match path.ancestors().find(is_file) {
             Some(file) => no(file, "it is a file, not a directory; give another path"),
             None => error,
         },
-        InvalidFilename => no(path, "a name in it is too long; give a shorter one"),
+        InvalidFilename => no(&path, "it or a name in it is too long; give a shorter one"),
         _ => error,
     }
 }

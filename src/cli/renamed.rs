@@ -1,5 +1,6 @@
 //! Names of the version before this one, which still work and tell the names of today.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 
 /// Flags with values that may stand before a command.
@@ -43,11 +44,8 @@ pub(super) fn today(arguments: &mut Vec<OsString>, program: &str, table: &str) -
             Some((name, value)) => (name, Some(OsString::from(value))),
             None => (&*text, None),
         };
-        let before = arguments.last().map(|word| word.to_string_lossy());
-        let valued = match value {
-            Some(_) => text.clone(),
-            None => format!("{}={text}", before.unwrap_or_default()),
-        };
+        let before = arguments.last().unwrap_or(&word).to_string_lossy();
+        let valued = (value.as_ref()).map_or(format!("{before}={text}"), |_| text.clone());
         let valued = valued.strip_prefix("--");
         let mut values = flags.iter();
         if let Some(((of, old), new)) = values.find(|((_, old), _)| valued == Some(old))
@@ -64,10 +62,8 @@ pub(super) fn today(arguments: &mut Vec<OsString>, program: &str, table: &str) -
             continue;
         };
         let gap = if new.starts_with('-') { " " } else { "" };
-        let line = format!("`{program} {of} {name} VALUE` is now `{program} {of} {new}{gap}VALUE`");
-        if !lines.contains(&line) {
-            lines.push(line);
-        }
+        let of = format!("{program} {of}");
+        lines.push(format!("`{of} {name} VALUE` is now `{of} {new}{gap}VALUE`"));
         let flag = Some(OsString::from(new)).filter(|new| !new.is_empty());
         let is_value = |word: &OsString| !word.as_encoded_bytes().starts_with(b"-");
         let mut put = |value: Option<OsString>| match (flag.clone(), value) {
@@ -83,6 +79,8 @@ pub(super) fn today(arguments: &mut Vec<OsString>, program: &str, table: &str) -
         }
     }
     arguments.extend(given);
+    let mut said = HashSet::new();
+    lines.retain(|line| said.insert(line.clone()));
     lines
 }
 
@@ -115,7 +113,13 @@ mod tests {
             ("p find verify", "p find verify", 0),
             ("p find --n 1,2 --n=3", "p find n=1,2 n=3", 1),
             ("p find --by a a", "p find --by b a", 1),
-            ("p find --by=a --by x", "p find --by=b --by x", 1),
+            (
+                "p find --by=a --by a --by x",
+                "p find --by=b --by b --by x",
+                1,
+            ),
+            ("p find --by=b a --x a", "p find --by=b a --x a", 0),
+            ("p find -- --by a", "p find -- --by a", 0),
             ("p -h", "p -h", 0),
         ] {
             assert_eq!(said(line), (expected.to_string(), lines), "{line}");

@@ -180,8 +180,8 @@ impl Command for PlanOptions {
                 false => format!("export LOOKALIKE_ALLOW_STORE={}\n      ", shell_word(&hosts)),
             };
             Ok(format!(
-                "{}\n\nNext: {allow}for i in $(seq 0 {}); do lookalike tasks run {exchange} --task $i{programs}; \
-                 done\n      lookalike tasks finish {exchange} -o {}\n",
+                "{}\n\nNext: {allow}for i in $(seq 0 {}); do lookalike tasks run {exchange} --task $i{programs} || \
+                 break; done\n      lookalike tasks finish {exchange} -o {}\n",
                 jobs::summary(&plan)?,
                 plan.all_tasks() - 1,
                 path_word(&unused("out")),
@@ -224,8 +224,9 @@ impl Command for StatusOptions {
             if states.iter().all(|state| state.missing.is_empty()) {
                 let exchange = path_word(&self.exchange);
                 let output = path_word(&unused("out"));
-                let next = format!("\nNext: lookalike tasks finish {exchange} -o {output}");
-                lines.push(next);
+                lines.push(format!(
+                    "\nNext: lookalike tasks finish {exchange} -o {output}"
+                ));
             }
             Ok(lines.join("\n") + "\n")
         })

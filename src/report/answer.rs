@@ -1,6 +1,6 @@
 //! The answer at the end of a command: the documents read, the results, and the next step.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use lookalike_engine::document::stored;
 use lookalike_engine::join::Pairs;
 use lookalike_engine::pipeline::{Summary, first_reject};
 use lookalike_store::{InputList, Workspace, disk};
-use lookalike_tasks::dedup::{DedupConfig, DedupSource, Form, KEPT_TABLE, Removal, work_directory};
+use lookalike_tasks::dedup::{DedupConfig, DedupSource, Form, KEPT_TABLE, Removal};
 use lookalike_tasks::passages::SPANS_FILE;
 use lookalike_tasks::passages::shown::shows_passages;
 use lookalike_text::read::Reason;
@@ -465,12 +465,15 @@ fn other_copies(kept: &Path) -> String {
     path_word(&other) + &keep + &others
 }
 
-/// A name for the output of `dedup` that nothing has yet: this one, or this one with a number.
+/// A name for the output of `dedup` that nothing has yet, nor a name that `dedup` or its advice makes
+/// of it: this one, or this one with a number.
 pub(crate) fn unused(name: impl AsRef<OsStr>) -> PathBuf {
-    let other = |n| [name.as_ref(), format!("-{n}").as_ref()].join(OsStr::new(""));
+    let with = |name: &OsStr, end: &str| [name, end.as_ref()].join(OsStr::new(""));
+    let other = |n| with(name.as_ref(), &format!("-{n}"));
     let mut names = std::iter::once(name.as_ref().into()).chain((2..).map(other));
-    let taken = |path: &Path| matches!(disk::is_gone(path), Ok(false));
-    let free = names.find(|name| !taken(name.as_ref()) && !taken(&work_directory(name.as_ref())));
+    let is_free = |path: OsString| !matches!(disk::is_gone(path.as_ref()), Ok(false));
+    let ends = ["", ".work", "-removed"];
+    let free = names.find(|name| ends.iter().all(|end| is_free(with(name, end))));
     free.unwrap_or_default().into()
 }
 

@@ -91,7 +91,7 @@ pub fn assert_modest(what: &str) {
 /// Steps made, for the watch to see that there is one now and then.
 static STEPS: AtomicU64 = AtomicU64::new(0);
 
-/// Ends the process if nothing happens for ten minutes while the value that it returns lives: a test
+/// Ends the process if nothing happens for ten to twenty minutes while its value lives: a test
 /// that hangs tells nobody where. The tests that run afterwards make no steps.
 #[must_use]
 pub fn watch() -> Sender<()> {

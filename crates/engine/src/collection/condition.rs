@@ -578,7 +578,7 @@ pub(super) struct FieldValues(pub(super) Vec<Option<FieldValue>>);
 /// The uses of a field that read its text.
 pub(super) const READ: [char; 3] = ['n', 'd', 'b'];
 
-/// Names the value that these uses need.
+/// Names the value that a field with these uses needs.
 pub(super) fn needed(kinds: &str) -> &'static str {
     match kinds.contains('b') {
         true => "true or false",

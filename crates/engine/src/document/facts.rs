@@ -77,7 +77,7 @@ impl NamedDocument {
 pub enum Known<T> {
     Is(T),
     NotYet {
-        /// The advice how to learn it.
+        /// The command that makes it known.
         not_yet: String,
     },
 }

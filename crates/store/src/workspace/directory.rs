@@ -331,8 +331,8 @@ fn not_output(directory: &Path) -> Result<Error> {
 }
 
 /// Returns the directory in which the records in `kept` were searched. Their own record names a
-/// directory next to them; otherwise it is the default of `dedup`. The record may be forged, so a
-/// name that leads elsewhere is not followed.
+/// directory next to them; otherwise it is the default of `dedup`. The record may be forged, so no
+/// path with `..` in it and no absolute one is followed.
 fn work_of(kept: &Path) -> PathBuf {
     let path = kept.join(PRIVATE).join(SOURCE_FILE);
     let source = received::read_whole(&path, received::RECORD).unwrap_or_default();

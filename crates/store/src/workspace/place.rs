@@ -17,9 +17,9 @@ use lookalike_base::{Error, Result};
 /// The program's own subdirectory in a directory of records. Walks of directories skip hidden
 /// names.
 pub const PRIVATE: &str = ".lookalike";
-/// Says what a directory of records was made from.
+/// The file that says from which files and with which parameters a directory of records was made.
 pub const STATE_FILE: &str = "dedup.json";
-/// Says in it where their search is.
+/// The file that says where the records of a directory were searched.
 pub const SOURCE_FILE: &str = "source.json";
 
 /// How a manifest says that this program wrote it.

@@ -166,7 +166,7 @@ pub struct EvaluateConfig {
     pub truth: Option<ListFile>,
     /// The pairs of the run.
     pub run: ListFile,
-    /// The form of a list of the run.
+    /// Whether the run lists pairs, clusters, or removed or kept documents.
     pub run_lists: RunList,
     /// A `documents.tsv` of all documents, if the ground truth is a file.
     pub documents: Option<PathBuf>,

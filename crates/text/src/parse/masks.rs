@@ -111,8 +111,8 @@ impl Masks {
     }
 }
 
-/// Returns the byte of the canonical text of words for a byte, whether it is a space, and whether
-/// the table does not settle the byte; with `hyphens`, it does not settle a hyphen.
+/// Returns the byte that stands for `b` in the canonical text of words, whether it is a space, and
+/// whether the table does not settle the byte; with `hyphens`, it does not settle a hyphen.
 #[inline(always)]
 pub(super) const fn word_byte(b: u8, hyphens: bool) -> (u8, bool, bool) {
     let lower = b | 0x20;

@@ -32,7 +32,7 @@ pub(super) struct Memory {
     opening: Opening,
     /// The tag of the fence that opens or is open.
     tag: u128,
-    /// The possible closing tag so far; `None` if it cannot be the tag.
+    /// The possible closing tag so far; `None` if there is none.
     closing: Option<u128>,
     /// White space follows the possible closing tag.
     gap: bool,
