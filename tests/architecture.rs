@@ -557,7 +557,7 @@ const SIZES: &[Row] = &[
     ("methods", [3072, 0, 95]),
     ("tasks", [21637, 12, 1148]),
     ("lab", [10680, 2, 593]),
-    ("lookalike", [12621, 4, 356]),
+    ("lookalike", [12622, 4, 356]),
 ];
 
 /// A crate may be smaller than its line by one part of this.

@@ -23,9 +23,8 @@ fn evidence(group: &PlannedGroup, groups: &[PlannedGroup]) -> String {
     match group.evidence {
         Evidence::Own => format!("{pairs} of its own"),
         Evidence::Pooled { first } => {
-            let from = groups
-                .get(usize::from(first))
-                .map_or("", |group| &group.words);
+            let from = groups.get(usize::from(first));
+            let from = from.map_or("", |group| &group.words);
             format!("{pairs}, pooled with the groups from {from} words")
         }
         Evidence::TooLittle => format!("too few pairs ({}): every fingerprint", count(n)),

@@ -5,7 +5,7 @@ use super::frame::Section;
 use super::markup::{Markup, html};
 use super::pairs::{marks, one_pair};
 use crate::report::answer::{SHINGLE_SIZE_OF_SHORT, SHORT};
-use lookalike_base::{Measure, count, counted, path_word};
+use lookalike_base::{Measure, count, counted, listed, path_word};
 use lookalike_engine::join::closest::{MOST_FINGERPRINTS, Search};
 use lookalike_text::parse::TokenKind;
 
@@ -80,11 +80,9 @@ fn advice(page: &Page<'_>) -> Vec<(String, String)> {
         let catalogue = page.summary.catalogue.clone().unwrap_or_default();
         let documents = catalogue.representatives - catalogue.without_shingles;
         let mean = catalogue.shingles / documents.max(1) + u64::from(size) - 1;
-        let has = counted(mean, "word");
-        let short = match mean < SHORT.into() {
-            true => format!("The documents have about {has} on average. "),
-            false => String::new(),
-        };
+        let short = (mean < SHORT.into()).then(|| counted(mean, "word"));
+        let has = |words| format!("The documents have about {words} on average. ");
+        let short = listed("", short, has);
         advice.push((
             format!("--shingle-size {SHINGLE_SIZE_OF_SHORT}"),
             format!(
